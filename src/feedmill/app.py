@@ -17,12 +17,11 @@ from feedmill.collect.refresh import RefreshTools, RefreshWriters
 from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.coordination.coordination import Coordination
 from feedmill.encryption import Encryption
-from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
-from feedmill.library.webhooks.delivery import WebhookSender
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
@@ -70,11 +69,8 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             open_outbound_task_client(settings, pacer, blocks) as task_client,
             open_pools(settings, db) as pools,
         ):
-            webhooks, bookmarks = (
-                Webhooks(WebhookSender(db, task_client)),
-                Bookmarks(BookmarkPageFetcher(db, task_client)),
-            )
-
+            outbound_tools = OutboundTools(db, task_client)
+            webhooks, bookmarks = Webhooks(outbound_tools), Bookmarks(outbound_tools)
             encryption = Encryption.of(settings)
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,

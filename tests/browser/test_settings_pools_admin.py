@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from feedmill.library.users.callers import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_token
 from feedmill.library.users.manage_users import make_user
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.model.user import Actor

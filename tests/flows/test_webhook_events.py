@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from feedmill.collect.refresh import RefreshWriters, refresh_feed
-from feedmill.library.webhooks.delivery import WebhookSender
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.model.feed import ERROR_AFTER, Feed
 from feedmill.model.webhook import WebhookEvent
@@ -21,7 +21,7 @@ BROKEN = Answer(status=404)
 
 async def _listening(env: RefreshEnvironment) -> Feed:
     """A feed of Alice's, who has a webhook for everything."""
-    told = Webhooks(WebhookSender(env.db, env.client, lambda: env.now))
+    told = Webhooks(OutboundTools(env.db, env.client, lambda: env.now))
     env.tools = replace(env.tools, writers=RefreshWriters(webhooks=told.webhook_writes))
     feed = await env.add(served=answer(item("1")))
     alice = await env.user("alice", 1)

@@ -49,7 +49,7 @@ from feedmill.html import (
     web_page,
 )
 from feedmill.html import images as html
-from feedmill.i18n import catalogue, messages
+from feedmill.i18n import choose_language, messages
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
 from feedmill.library import cursors
@@ -77,11 +77,11 @@ from feedmill.outbound import (
 )
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
-from feedmill.serve.http import archived_images, jwt_tokens, sse
+from feedmill.serve.http import archived_images, cache_headers, jwt_tokens, sse
 from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
 from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
-from feedmill.serve.web.feeds import option_fields
+from feedmill.serve.web.feeds import subscription_fields
 from feedmill.serve.web.search import search_view
 from feedmill.serve.web.subscriptions import discovery, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
@@ -403,12 +403,13 @@ READERS: dict[str, Read] = {
     "outbound.request_headers.request_headers": lambda text: request_headers.request_headers(
         "agent", fetch_outcome.Validators(text, text), fetch_options.parse_options(None)
     ),
-    "serve.http.archived_images.matches_etag": lambda text: archived_images.matches_etag(
+    "serve.http.cache_headers.matches_etag": lambda text: cache_headers.matches_etag(
         _request({"if-none-match": text[:HEADER]}), '"a"'
     ),
+    "serve.http.archived_images.serve_image_to: in the range": lambda text: archived_images._RANGE.fullmatch(text),
     "serve.http.sse.parse_last_event_id": sse.parse_last_event_id,
     "serve.web.users.sessions.device": session_pages.device_name,
-    "i18n.catalogue.best_language": catalogue.best_language,
+    "i18n.choose_language.choose_language": choose_language.choose_language,
     "serve.web.core.read_form.checked_form: in the type": lambda text: read_form._UTF_8.fullmatch(f"text/html;{text}"),
     "serve.web.core.read_form.checked_form: in the body": lambda text: _form(
         _bytes(text), "application/x-www-form-urlencoded"
@@ -441,8 +442,8 @@ READERS: dict[str, Read] = {
     "serve.web.entries.list_views.read_view": list_views.read_view,
     "serve.web.core.redirects.local_path": page_redirects.local_path,
     "serve.web.subscriptions.discovery.url_in_text": lambda text: discovery.url_in_text("", text),
-    "serve.web.feeds.option_fields.read_id": option_fields.read_id,
-    "serve.web.feeds.option_fields.read_interval": option_fields.read_interval,
+    "serve.web.core.read_form.read_id": read_form.read_id,
+    "serve.web.feeds.subscription_fields.read_interval": subscription_fields.read_interval,
     "serve.web.search.search_view.search_path": search_view.search_path,
     "serve.http.jwt_tokens.read_token": lambda text: jwt_tokens.read_token("k" * 32, jwt_tokens.ACCESS, text),
     "serve.http.jwt_tokens.read_token: in three parts": lambda text: jwt_tokens.read_token(

@@ -21,12 +21,13 @@ TEXTS = {
 }
 RENDER = """
 from datetime import timedelta
-from feedmill.i18n.catalogue import best_language, language_names
+from feedmill.i18n.catalogue import language_names
+from feedmill.i18n.choose_language import choose_language
 from feedmill.i18n.messages import Message
 from feedmill.i18n.translator import translator
 
 t = translator("de")
-print(language_names()["de"], best_language("fr, de-AT;q=0.8, en;q=0.5"))
+print(language_names()["de"], choose_language("fr, de-AT;q=0.8, en;q=0.5"))
 print(t.render(Message("schedule.every", length=timedelta(minutes=30))))
 print(t.render(Message("explain.new_entries", n=1234)), "|", t.render(Message("explain.new_entries", n=1)))
 print(t.render(Message("schedule.retry", length=timedelta(hours=1.5), because=Message("fetch.timeout"))))

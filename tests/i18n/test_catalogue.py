@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedmill import html, i18n
-from feedmill.i18n.catalogue import best_language, catalogue, language_names
+from feedmill.i18n.catalogue import catalogue, language_names
 from feedmill.i18n.translator import translator
 from feedmill.serve import web
 from feedmill.serve.web.core.keymap import KEY_SECTIONS
@@ -90,21 +90,6 @@ def test_numbers_choose_their_form() -> None:
     assert translator("en")("list.marked_all", n=1) == "One item marked as read."
     assert translator("en")("list.marked_all", n=1234) == "1,234 items marked as read."
     assert translator("zh_CN")("list.marked_all", n=1) == "已将 1 篇标为已读。"
-
-
-@pytest.mark.parametrize(
-    ("accepted", "language"),
-    [
-        ("", "en"),
-        ("de-DE,de;q=0.9", "en"),
-        ("zh-CN,zh;q=0.9,en;q=0.8", "zh_CN"),
-        ("en-GB;q=0.7, zh-TW;q=0.9", "zh_CN"),
-        ("fr, en;q=0.5, zh;q=0.1", "en"),
-        ("en;q=nonsense", "en"),
-    ],
-)
-def test_the_browsers_wish_chooses_the_language(accepted: str, language: str) -> None:
-    assert best_language(accepted) == language
 
 
 def _values(sentence: str | dict[str, str]) -> set[str]:

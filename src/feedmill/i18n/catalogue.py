@@ -57,27 +57,3 @@ def catalogue(language: str) -> Mapping[str, Text]:
     return {
         f"{area}.{key}": text for area in areas if area != _ABOUT for key, text in area_texts(language, area).items()
     }
-
-
-def best_language(accepted: str) -> str:
-    """The language of ours that a browser's Accept-Language likes most."""
-    for wish in sorted(accepted.split(","), key=_quality, reverse=True):
-        tag = wish.partition(";")[0].strip().lower().replace("-", "_")
-        if found := _closest(tag):
-            return found
-    return DEFAULT_LANGUAGE
-
-
-def _closest(tag: str) -> str | None:
-    """The language of exactly that tag, else one of the same primary tag: Chinese for any kind of Chinese."""
-    names = {name.lower(): name for name in language_names()}
-    related = [name for low, name in names.items() if low.partition("_")[0] == tag.partition("_")[0]]
-    return names.get(tag) or next(iter(related), None)
-
-
-def _quality(wish: str) -> float:
-    quality = wish.partition("q=")[2].strip()
-    try:
-        return float(quality) if quality else 1.0
-    except ValueError:
-        return 0.0

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
 from feedmill.library.bookmarks.service import Bookmarks
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.store.database import Database
@@ -24,7 +24,7 @@ class BookmarkSetup:
     def __init__(self, db: Database, web: Web, policy: AddressPolicy | None = None) -> None:
         self.now, self.web, self.db = NOW, web, db
         self.client = open_client(policy)
-        self.bookmarks = Bookmarks(BookmarkPageFetcher(db, self.client, lambda: self.now))
+        self.bookmarks = Bookmarks(OutboundTools(db, self.client, lambda: self.now))
         self.alice = 0
 
     async def save(self, served: Answer) -> Bookmark:

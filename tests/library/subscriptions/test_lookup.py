@@ -3,12 +3,12 @@
 import pytest
 
 from feedmill.errors import NotFound
-from feedmill.library.feeds.private_feeds import subscription_ids_by_url
 from feedmill.library.subscriptions.lookup import (
     feed_of_subscription,
     find_subscription,
     find_subscription_of_feed,
     has_subscriptions,
+    subscription_ids_by_url,
     subscriptions_of_user,
 )
 from feedmill.store.database import Database

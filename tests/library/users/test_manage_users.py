@@ -9,7 +9,7 @@ import pytest
 
 from feedmill.errors import AlreadySetUp, BadInput, LastAdmin, NameTaken
 from feedmill.library.users import manage_users, passwords
-from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
 from feedmill.store.admin.audit_log import audit_log_page

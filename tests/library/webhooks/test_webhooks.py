@@ -308,8 +308,8 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(webhook_se
 
     first, second = await webhook_setup.hook(alice, quick, "/quick"), await webhook_setup.hook(alice, slow, "/slow")
     await webhook_setup.queue_event(feed)
-    webhook_setup.webhooks.sender = replace(
-        webhook_setup.webhooks.sender, db=FailsToRecordSuccess(webhook_setup.db, first.id)
+    webhook_setup.webhooks.tools = replace(
+        webhook_setup.webhooks.tools, db=FailsToRecordSuccess(webhook_setup.db, first.id)
     )
 
     with pytest.raises(DatabaseUnavailable):

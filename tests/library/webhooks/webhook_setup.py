@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import select
 
 from feedmill.coordination.memory import MemoryHostSlots
-from feedmill.library.webhooks.delivery import WebhookSender
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.model.feed import Feed
 from feedmill.model.timestamps import to_iso
@@ -57,7 +57,7 @@ class WebhookSetup:
     webhooks: Webhooks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.webhooks = Webhooks(WebhookSender(self.db, self.client, lambda: self.now))
+        self.webhooks = Webhooks(OutboundTools(self.db, self.client, lambda: self.now))
 
     async def reader(self, name: str, feed: Feed, *, title: str | None = None, paused: bool = False) -> User:
         user = await add_user(self.db, name, None, False, self.now)

@@ -16,7 +16,7 @@ from yarl import URL
 
 from feedmill.app import App, build_app
 from feedmill.archive.object_keys import image_key
-from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.user import RequestOrigin
 from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.serve import asgi

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.library.users.callers import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_token
 from feedmill.model.pool import PoolGroup
 from feedmill.model.user import Actor, ApiToken, Caller, PoolGroupName, User
 from feedmill.store.admin.audit_log import audit_log_page

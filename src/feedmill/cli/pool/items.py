@@ -1,5 +1,6 @@
 """`feedmill pool pop`, `lease`, `ack`, `lost` and other commands on items."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -49,28 +50,32 @@ def lease(context: Context, name: str, kind: str, limit: int, who: str, seconds:
         print_record(record)
 
 
-@click.command()
-@click.argument("name")
-@click.argument("kind", type=KINDS)
-@click.argument("token")
-@click.argument("ids", type=int, nargs=-1, required=True)
+def _leased_items_command(command: Callable[..., None]) -> click.Command:
+    """A command on leased items: the arguments of `ack` and `nack`."""
+    for argument in (
+        click.argument("ids", type=int, nargs=-1, required=True),
+        click.argument("token"),
+        click.argument("kind", type=KINDS),
+        click.argument("name"),
+    ):
+        command = argument(command)
+    return click.command()(command)
+
+
+@_leased_items_command
 @pass_context
 def ack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]) -> None:
     """Acknowledge leased items as used."""
-    acked = run_with_pools(context.quiet_settings, lambda opened: opened.pools.ack(name, PoolKind(kind), token, ids))
-    print_text(f"{acked} of {len(ids)} acknowledged")
+    count = run_with_pools(context.quiet_settings, lambda opened: opened.pools.ack(name, PoolKind(kind), token, ids))
+    print_text(f"{count} of {len(ids)} acknowledged")
 
 
-@click.command()
-@click.argument("name")
-@click.argument("kind", type=KINDS)
-@click.argument("token")
-@click.argument("ids", type=int, nargs=-1, required=True)
+@_leased_items_command
 @pass_context
 def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]) -> None:
     """Give leased items back; they are handed out next."""
-    given = run_with_pools(context.quiet_settings, lambda opened: opened.pools.nack(name, PoolKind(kind), token, ids))
-    print_text(f"{given} of {len(ids)} given back")
+    count = run_with_pools(context.quiet_settings, lambda opened: opened.pools.nack(name, PoolKind(kind), token, ids))
+    print_text(f"{count} of {len(ids)} given back")
 
 
 @click.command(short_help="List items that are queued and in no Redis list.")

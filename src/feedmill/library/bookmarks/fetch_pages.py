@@ -4,9 +4,8 @@ claim → fetch → read the metadata of the page → record the result
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 
 from feedmill.collect.entries.storable_text import storable_text
 from feedmill.collect.parsing.decode import decode_page
@@ -15,6 +14,7 @@ from feedmill.html.normalize_links import absolute_url
 from feedmill.html.plain_text import plain_text
 from feedmill.html.web_page import MAX_PAGE_BYTES, read_page
 from feedmill.i18n.messages import Message
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.model.bookmark import MAX_ATTEMPTS, RETRY_DELAYS, Bookmark, PageFetchFailed, PageMetadata
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -26,7 +26,6 @@ from feedmill.model.fetch_outcome import (
     Retryable,
     Throttled,
 )
-from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.bookmarks.page_fetches import (
     record_page_failed,
@@ -34,10 +33,8 @@ from feedmill.store.bookmarks.page_fetches import (
     release_bookmarks,
     take_bookmarks,
 )
-from feedmill.store.database import Database
 
 LOT = 20
-SOFT_LIMIT = timedelta(seconds=80)
 LIMITS = FetchLimits(max_bytes=4_000_000)
 TITLES = ("og:title", "twitter:title")
 DESCRIPTIONS = ("og:description", "description", "twitter:description")
@@ -46,34 +43,24 @@ LONGEST_TITLE = 500
 LONGEST_DESCRIPTION = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class BookmarkPageFetcher:
-    """The database, HTTP client and clock that pages are fetched with."""
-
-    db: Database
-    client: Client
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    soft_limit: timedelta = SOFT_LIMIT
-
-
-async def fetch_bookmark_pages(fetcher: BookmarkPageFetcher) -> int:
+async def fetch_bookmark_pages(tools: OutboundTools) -> int:
     """Fetches a lot of due pages; how many there were."""
-    token, lot = await take_bookmarks(fetcher.db, fetcher.clock(), LOT)
+    token, lot = await take_bookmarks(tools.db, tools.clock(), LOT)
     if not lot:
         return 0
-    work = [_fetch_page(fetcher, bookmark, token) for bookmark in lot]
-    await run_leased_tasks(work, fetcher.soft_limit, lambda: release_bookmarks(fetcher.db, token, fetcher.clock()))
+    work = [_fetch_page(tools, bookmark, token) for bookmark in lot]
+    await run_leased_tasks(work, tools.soft_limit, lambda: release_bookmarks(tools.db, token, tools.clock()))
     return len(lot)
 
 
-async def _fetch_page(fetcher: BookmarkPageFetcher, bookmark: Bookmark, token: str) -> None:
-    outcome = await fetcher.client.get(bookmark.url, limits=LIMITS)
-    now = fetcher.clock()
+async def _fetch_page(tools: OutboundTools, bookmark: Bookmark, token: str) -> None:
+    outcome = await tools.client.get(bookmark.url, limits=LIMITS)
+    now = tools.clock()
     if isinstance(outcome, Response):
         facts = await asyncio.to_thread(page_facts, outcome)
-        await record_page_fetched(fetcher.db, bookmark.id, token, facts, now)
+        await record_page_fetched(tools.db, bookmark.id, token, facts, now)
     else:
-        await record_page_failed(fetcher.db, bookmark.id, token, failed_page_fetch(outcome, bookmark.attempts + 1, now))
+        await record_page_failed(tools.db, bookmark.id, token, failed_page_fetch(outcome, bookmark.attempts + 1, now))
 
 
 def page_facts(response: Response) -> PageMetadata:

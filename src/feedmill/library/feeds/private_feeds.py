@@ -21,7 +21,6 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.lots import LOT, lots
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 log = get_logger(__name__)
 
@@ -42,11 +41,11 @@ async def find_feed_target(db: Database, user_id: int, url: str, *, has_login: b
 async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, bool]) -> dict[str, FeedTarget]:
     """By URL the feed for this user; the values of `wanted` tell whether the user adds a login."""
     shared = await _feeds_at(db, list(wanted))
-    places = {url: _shared(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
-    private = [url for url in wanted if url not in places or not _may_share(shared.get(url))]
-    own = {url: private_url(url, user_id) for url in private}
-    existing = await _feeds_at(db, list(own.values()))
-    return places | {url: _shared(mine, existing.get(mine)) for url, mine in own.items()}
+    targets = {url: _target(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
+    private = [url for url in wanted if url not in targets or not _may_share(shared.get(url))]
+    private_urls = {url: private_url(url, user_id) for url in private}
+    existing = await _feeds_at(db, list(private_urls.values()))
+    return targets | {url: _target(stored_url, existing.get(stored_url)) for url, stored_url in private_urls.items()}
 
 
 def private_url(url: str, user_id: int) -> str:
@@ -66,7 +65,7 @@ def readable_options(encryption: Encryption, kept: Encrypted | None) -> str | No
         return None
 
 
-async def read_login(db: Database, encryption: Encryption, subscription: Subscription) -> str | None:
+async def read_private_http_options(db: Database, encryption: Encryption, subscription: Subscription) -> str | None:
     """The HTTP options of the subscriber's private feed, with their secrets; None for a shared feed."""
     if not subscription.is_private:
         return None
@@ -74,21 +73,11 @@ async def read_login(db: Database, encryption: Encryption, subscription: Subscri
     return readable_options(encryption, feed.http_options)
 
 
-async def subscription_ids_by_url(
-    db: Database, user_id: int, urls: Sequence[str], *, has_login: bool
-) -> dict[str, int]:
-    """By address the user's subscription to the feed there; addresses without one are left out."""
-    targets = await find_feed_targets(db, user_id, dict.fromkeys(urls, has_login))
-    feed_ids = [target.feed_id for target in targets.values() if target.feed_id]
-    mine = await subscription_ids_by_feed(db, user_id, feed_ids)
-    return {url: mine[target.feed_id] for url, target in targets.items() if target.feed_id in mine}
-
-
 def _may_share(feed: Feed | None) -> bool:
     return feed is None or feed.http_options is None
 
 
-def _shared(url: str, feed: Feed | None) -> FeedTarget:
+def _target(url: str, feed: Feed | None) -> FeedTarget:
     return FeedTarget(url) if feed is None else FeedTarget(feed.url, feed.id)
 
 

@@ -1,7 +1,10 @@
 """Looks up a user's subscriptions; `NotFound` for those of others."""
 
+from collections.abc import Sequence
+
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
+from feedmill.library.feeds.private_feeds import find_feed_targets
 from feedmill.library.subscriptions.folders import find_folder, folder_and_descendants
 from feedmill.model.feed import Feed
 from feedmill.model.subscription import Subscription
@@ -40,6 +43,16 @@ async def find_subscription_of_feed(db: Database, user_id: int, feed_id: int) ->
     if not mine:
         raise NotFound(Message("error.no_such_feed"))
     return await find_subscription(db, user_id, mine[feed_id])
+
+
+async def subscription_ids_by_url(
+    db: Database, user_id: int, urls: Sequence[str], *, has_login: bool
+) -> dict[str, int]:
+    """By URL the user's subscription to the feed there; URLs without one are left out."""
+    targets = await find_feed_targets(db, user_id, dict.fromkeys(urls, has_login))
+    feed_ids = [target.feed_id for target in targets.values() if target.feed_id]
+    ids = await subscription_ids_by_feed(db, user_id, feed_ids)
+    return {url: ids[target.feed_id] for url, target in targets.items() if target.feed_id in ids}
 
 
 async def feed_of_subscription(db: Database, subscription: Subscription) -> Feed:

@@ -10,8 +10,8 @@ from secrets import token_hex
 from feedmill.errors import NotSignedIn
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
-from feedmill.library.users.authentication import authenticate
-from feedmill.library.users.callers import caller_of_client_session
+from feedmill.library.users.find_caller import caller_of_client_session
+from feedmill.library.users.sign_in import authenticate
 from feedmill.model.user import JWT, RequestOrigin
 from feedmill.store.database import Database
 from feedmill.store.users import sessions

@@ -7,9 +7,8 @@ If the process dies, the lease ends and the delivery is sent again with the same
 
 import asyncio
 import hmac
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from feedmill.html.plain_text import plain_text
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import (
@@ -33,7 +33,6 @@ from feedmill.model.fetch_outcome import (
 )
 from feedmill.model.timestamps import to_iso
 from feedmill.model.webhook import ClaimedDelivery, DeliveryFailed, WebhookEvent, next_delivery_attempt
-from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.redirects import RequestPayload
 from feedmill.store.database import Database
@@ -53,48 +52,36 @@ log = get_logger(__name__)
 LOT = 100
 EACH = 20
 LOOK_AT = 1000
-# Well within the lease, so that nobody else claims a delivery that is about to be sent.
-SOFT_LIMIT = timedelta(seconds=80)
 LIMITS = FetchLimits(max_bytes=0, total=timedelta(seconds=20), read=timedelta(seconds=15))
 MOST_ENTRIES = 100
 MOST_JUDGED = 10_000
 SUMMARY = 500
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookSender:
-    """The database, HTTP client and clock that deliveries are sent with."""
-
-    db: Database
-    client: Client
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    soft_limit: timedelta = SOFT_LIMIT
-
-
-async def deliver_due(sender: WebhookSender) -> int:
+async def deliver_due(tools: OutboundTools) -> int:
     """Sends a lot of due deliveries, to each URL one after the other; how many there were.
 
     No other process delivers to these URLs meanwhile.
     """
-    urls = await lease_due_urls(sender.db, sender.clock(), LOOK_AT, LOT)
+    urls = await lease_due_urls(tools.db, tools.clock(), LOOK_AT, LOT)
     if not urls.names:
         return 0
     try:
-        return await _deliver_to(sender, urls.webhook_ids)
+        return await _deliver_to(tools, urls.webhook_ids)
     finally:
-        await asyncio.shield(release_urls(sender.db, urls))
+        await asyncio.shield(release_urls(tools.db, urls))
 
 
-async def _deliver_to(sender: WebhookSender, webhook_ids: Sequence[int]) -> int:
-    lot = await take_deliveries(sender.db, webhook_ids, sender.clock(), LOT, EACH)
+async def _deliver_to(tools: OutboundTools, webhook_ids: Sequence[int]) -> int:
+    lot = await take_deliveries(tools.db, webhook_ids, tools.clock(), LOT, EACH)
     if not lot:
         return 0
 
     async def release() -> None:
-        await release_deliveries(sender.db, lot[0].token, sender.clock())
+        await release_deliveries(tools.db, lot[0].token, tools.clock())
 
-    work = [_deliver_in_order(sender, queue) for queue in _by_url(lot)]
-    if not await run_leased_tasks(work, sender.soft_limit, release):
+    work = [_deliver_in_order(tools, queue) for queue in _by_url(lot)]
+    if not await run_leased_tasks(work, tools.soft_limit, release):
         log.info("webhook_deliveries_postponed", deliveries=len(lot))
     return len(lot)
 
@@ -106,34 +93,34 @@ def _by_url(lot: Sequence[ClaimedDelivery]) -> list[list[ClaimedDelivery]]:
     return list(queues.values())
 
 
-async def _deliver_in_order(sender: WebhookSender, queue: Sequence[ClaimedDelivery]) -> None:
+async def _deliver_in_order(tools: OutboundTools, queue: Sequence[ClaimedDelivery]) -> None:
     for taken in queue:
-        failed = await _deliver(sender, taken)
+        failed = await _deliver(tools, taken)
         if failed is not None and (failed.receiver_is_away or failed.is_gone):
-            now = sender.clock()
-            await postpone_deliveries(sender.db, taken, failed.again_at or now + timedelta(minutes=1), now)
+            now = tools.clock()
+            await postpone_deliveries(tools.db, taken, failed.again_at or now + timedelta(minutes=1), now)
             return
 
 
-async def _deliver(sender: WebhookSender, taken: ClaimedDelivery) -> DeliveryFailed | None:
-    payload = await _read_payload(sender.db, taken)
+async def _deliver(tools: OutboundTools, taken: ClaimedDelivery) -> DeliveryFailed | None:
+    payload = await _read_payload(tools.db, taken)
     if payload is None:
-        await record_dropped_delivery(sender.db, taken, sender.clock())
+        await record_dropped_delivery(tools.db, taken, tools.clock())
         return None
-    outcome = await _post(sender, taken, msgspec.json.encode(payload))
-    now = sender.clock()
+    outcome = await _post(tools, taken, msgspec.json.encode(payload))
+    now = tools.clock()
     if isinstance(outcome, Response):
-        await record_delivered(sender.db, taken, outcome.status, now)
+        await record_delivered(tools.db, taken, outcome.status, now)
         return None
     failed = delivery_failure(outcome, taken.delivery.attempts + 1, now)
     if not isinstance(outcome, Deferred):
-        await record_failed_delivery(sender.db, taken, failed, now)
+        await record_failed_delivery(tools.db, taken, failed, now)
         log.info("webhook_delivery_failed", webhook_id=taken.delivery.webhook_id, reason=str(failed.reason))
     return failed
 
 
-async def _post(sender: WebhookSender, taken: ClaimedDelivery, body: bytes) -> FetchOutcome:
-    timestamp = str(int(sender.clock().timestamp()))
+async def _post(tools: OutboundTools, taken: ClaimedDelivery, body: bytes) -> FetchOutcome:
+    timestamp = str(int(tools.clock().timestamp()))
     headers = {
         "X-Feedmill-Event": taken.delivery.event,
         "X-Feedmill-Delivery": str(taken.delivery.id),
@@ -141,7 +128,7 @@ async def _post(sender: WebhookSender, taken: ClaimedDelivery, body: bytes) -> F
         "X-Feedmill-Signature": signature(taken.secret, timestamp, body),
     }
     payload = RequestPayload(body, "application/json")
-    return await sender.client.post(taken.url, payload, LIMITS, FetchOptions(headers=headers))
+    return await tools.client.post(taken.url, payload, LIMITS, FetchOptions(headers=headers))
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

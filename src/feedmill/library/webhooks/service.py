@@ -8,8 +8,9 @@ from secrets import token_urlsafe
 
 from feedmill.errors import Conflict, NotFound
 from feedmill.i18n.messages import Message
+from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.users.limits import check_count_limit
-from feedmill.library.webhooks.delivery import WebhookSender, deliver_due
+from feedmill.library.webhooks.delivery import deliver_due
 from feedmill.library.webhooks.events import events_of
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import RefreshDecision
@@ -48,7 +49,7 @@ class StillPending(Conflict):
 class Webhooks:
     """That there is no webhook is cached for some seconds; the process that creates one knows at once."""
 
-    sender: WebhookSender
+    tools: OutboundTools
     _none_until: float = 0.0
 
     async def webhook_writes(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
@@ -125,7 +126,7 @@ class Webhooks:
 
     async def deliver(self) -> int:
         """Sends a lot of due deliveries; how many there were."""
-        return await deliver_due(self.sender)
+        return await deliver_due(self.tools)
 
     async def prune(self, now: datetime) -> int:
         """Deletes old deliveries; how many there were."""
@@ -133,11 +134,11 @@ class Webhooks:
 
     @property
     def _db(self) -> Database:
-        return self.sender.db
+        return self.tools.db
 
     @property
     def _now(self) -> datetime:
-        return self.sender.clock()
+        return self.tools.clock()
 
     async def _has_webhooks(self) -> bool:
         if time.monotonic() < self._none_until:

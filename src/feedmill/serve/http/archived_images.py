@@ -15,13 +15,8 @@ from feedmill.archive.object_keys import IMAGES_PREFIX
 from feedmill.errors import BlobError, BlobMissing
 from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
 from feedmill.serve.http.auth import caller_of
-
-INERT_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-}
-CACHE_FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-NO_STORE = {"Cache-Control": "no-store"}
+from feedmill.serve.http.cache_headers import CACHE_FOREVER, NO_STORE, matches_etag
+from feedmill.serve.http.security_headers import INERT_HEADERS
 
 _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})")
 
@@ -68,12 +63,6 @@ async def _image_response(
 
 def _etag(image: ArchivedImage) -> str:
     return f'"{image.sha256}"'
-
-
-def matches_etag(request: Request, etag: str) -> bool:
-    """Whether `If-None-Match` contains the ETag."""
-    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-    return etag in known or known == ["*"]
 
 
 def _requested_range(request: Request, image: ArchivedImage) -> range | None:

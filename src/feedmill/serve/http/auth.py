@@ -6,13 +6,14 @@ from starlette.requests import HTTPConnection
 
 from feedmill.app import App
 from feedmill.lazy_imports import lazy_import
-from feedmill.library.users import authentication
-from feedmill.library.users.callers import (
+from feedmill.library.users.find_caller import (
     caller_of_api_token,
     caller_of_client_session,
     caller_of_cookie,
     is_api_token,
 )
+from feedmill.library.users.sign_in import sign_in as sign_in_with_password
+from feedmill.library.users.sign_in import sign_out as end_browser_session
 from feedmill.model.user import Actor, Caller, RequestOrigin
 from feedmill.serve.http import csrf
 from feedmill.serve.http.cookies import session_token_of
@@ -55,7 +56,7 @@ async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
 async def sign_in(app: App, name: str, password: str, request: HTTPConnection) -> tuple[str, Caller]:
     """Returns the token of a new session, for the cookie, and its caller; raises `WrongPassword` or `LimitExceeded`."""
     csrf.refuse_other_sites(request)
-    return await authentication.sign_in(
+    return await sign_in_with_password(
         app.db, name, password, origin_of(request), datetime.now(UTC), replacing=session_token_of(request)
     )
 
@@ -64,7 +65,7 @@ async def sign_out(app: App, request: HTTPConnection) -> None:
     """Ends the browser's session."""
     session = session_token_of(request)
     if session is not None:
-        await authentication.sign_out(app.db, session)
+        await end_browser_session(app.db, session)
 
 
 def origin_of(connection: HTTPConnection) -> RequestOrigin:

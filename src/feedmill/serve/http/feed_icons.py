@@ -9,8 +9,9 @@ from starlette.routing import Route
 
 from feedmill.library.feeds.icons import icon_of_user, is_icon_name
 from feedmill.model.image import StoredIcon
-from feedmill.serve.http.archived_images import CACHE_FOREVER, INERT_HEADERS, NO_STORE, matches_etag
 from feedmill.serve.http.auth import caller_of
+from feedmill.serve.http.cache_headers import CACHE_FOREVER, NO_STORE, matches_etag
+from feedmill.serve.http.security_headers import INERT_HEADERS
 
 
 async def serve_icon(request: Request) -> Response:

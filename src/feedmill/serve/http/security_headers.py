@@ -26,6 +26,11 @@ COMMON_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
 }
+# For files from elsewhere: nothing in them runs, and they are not taken for another type.
+INERT_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+}
 
 
 def image_origin(settings: Settings) -> str:

@@ -5,7 +5,7 @@ from feedmill.serve.web.admin import feeds as admin_feeds
 from feedmill.serve.web.admin import settings as admin_settings
 from feedmill.serve.web.archive import feed_archive, raw_body, replay, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
-from feedmill.serve.web.core import assets, pwa, quick_switcher
+from feedmill.serve.web.core import assets, pwa, quick_switcher, sidebar_counts
 from feedmill.serve.web.entries import article, entry_labels, full_text, labels, lists, marks, selected_entries
 from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
@@ -33,6 +33,7 @@ ROUTES = [
     *full_text.routes,
     *entry_labels.routes,
     *marks.routes,
+    *sidebar_counts.routes,
     *selected_entries.routes,
     *search_pages.routes,
     *bookmark_pages.routes,

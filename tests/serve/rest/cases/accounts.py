@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.manage_users import set_password
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.user import Actor, RequestOrigin
 from feedmill.store.users.api_tokens import add_token, token_digest
 from tests.serve.rest.cases import Case, CaseRequest, simple_case

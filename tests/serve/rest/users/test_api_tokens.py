@@ -11,9 +11,9 @@ import pytest
 
 from feedmill.errors import NotSignedIn
 from feedmill.library.users.api_tokens import create_api_token
-from feedmill.library.users.authentication import begin_session
-from feedmill.library.users.callers import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_token
 from feedmill.library.users.manage_users import make_user, set_password
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import SESSION_LIFETIME, Actor, Caller, RequestOrigin, User
 from feedmill.store.admin.users import update_user

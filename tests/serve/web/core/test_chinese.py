@@ -9,7 +9,7 @@ import pytest
 from lxml import html
 
 from feedmill.i18n.messages import Message, message_to_stored
-from feedmill.library.users.callers import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_token
 from feedmill.library.users.manage_users import create_first_admin, make_user
 from feedmill.model.pool import PoolRule
 from feedmill.model.user import Actor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.user import RequestOrigin
 from feedmill.store.users.users import user_of_id
 from tests.scripted_web import Web

@@ -1,4 +1,4 @@
-"""`POST /api/queue/schedule-feed`: queues one feed, now or when it is due."""
+"""`POST /api/queue/schedule-feed`: starts the refresh of one feed, if it is due or forced; else says when it is due."""
 
 from typing import Literal
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/queue", tags=["feeds"])
 
 class ScheduleFeedRequest(RequestBody):
     feed_id: Id
-    force_immediate: StrictBool = Field(default=False, description="Now, whenever it is due.")
+    force_immediate: StrictBool = Field(default=False, description="At once, also if it is not due yet.")
 
 
 class ScheduleFeedResponse(BaseModel):
@@ -31,7 +31,10 @@ class ScheduleFeedResponse(BaseModel):
 
 @router.post("/schedule-feed", responses=problem_responses(404))
 async def schedule_feed(app: TheApp, work: TheJobs, who: Writer, asked: ScheduleFeedRequest) -> ScheduleFeedResponse:
-    """Has a feed fetched that the caller subscribes to: at once, or when it is due."""
+    """Refreshes a feed of the caller at once if it is due, or with `force_immediate`.
+
+    Otherwise nothing is started: the scheduler fetches the feed when it is due, after `delay_seconds`.
+    """
     subscription = await find_subscription_of_feed(app.db, who.user.id, asked.feed_id)
     feed = await feed_of_subscription(app.db, subscription)
     now = app.tools.clock()

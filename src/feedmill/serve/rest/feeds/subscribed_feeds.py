@@ -16,7 +16,7 @@ from feedmill.api_schemas.feeds import (
 )
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
-from feedmill.library.feeds.private_feeds import read_login
+from feedmill.library.feeds.private_feeds import read_private_http_options
 from feedmill.library.filters.filter_new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.subscriptions import change_subscription, lookup
@@ -183,5 +183,5 @@ async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> sp
 
 async def _detail(app: App, user_id: int, subscription: Subscription) -> FeedDetailResponse:
     settings = await settings_of_subscription(app.db, user_id, subscription)
-    login = await read_login(app.db, app.tools.encryption, subscription)
+    login = await read_private_http_options(app.db, app.tools.encryption, subscription)
     return FeedDetailResponse.whole(subscription, settings, summarize_http_options(login))

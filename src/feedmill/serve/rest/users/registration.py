@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 
 from feedmill.api_schemas.current_user import CurrentUser
-from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.registration import register_user
+from feedmill.library.users.sign_in import begin_session
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.cookies import session_token_of

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.current_user import CurrentUser
-from feedmill.library.users import authentication, manage_users
+from feedmill.library.users import manage_users
+from feedmill.library.users.sign_in import begin_session
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.rest.core.dependencies import TheApp
@@ -35,4 +36,4 @@ async def set_up(app: TheApp, request: Request, response: Response, new: Registr
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
     user = await manage_users.create_first_admin(app.db, new.name, new.password, now)
-    return signed_in_response(request, response, *await authentication.begin_session(app.db, user, origin, now))
+    return signed_in_response(request, response, *await begin_session(app.db, user, origin, now))

@@ -18,6 +18,7 @@ from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.http.security_headers import INERT_HEADERS
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.path_ids import path_id
@@ -26,11 +27,6 @@ from feedmill.serve.web.core.render_page import render_page
 MAX_SHOWN_CHARACTERS = 200_000
 # A larger answer is not read for a comparison.
 MAX_COMPARED_BYTES = 4_000_000
-INERT_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 
 async def show_raw_body(request: Request) -> Response:

@@ -10,11 +10,10 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from feedmill.i18n.catalogue import best_language, language_names
+from feedmill.i18n.catalogue import language_names
 from feedmill.serve.web.core.preferences import stored_preferences
 
 APPEARANCE_COOKIE = "feedmill_look"
-ZONE_COOKIE = "feedmill_zone"
 A_YEAR = 365 * 86400
 
 APPEARANCE_VALUES: Mapping[str, tuple[str, ...]] = {
@@ -67,8 +66,3 @@ def save_appearance(request: Request, response: Response, appearance: Appearance
     response.set_cookie(
         APPEARANCE_COOKIE, urlencode(differing), A_YEAR, secure=request.url.scheme == "https", httponly=True
     )
-
-
-def language_of(request: Request) -> str:
-    chosen = appearance_of(request).language
-    return best_language(request.headers.get("accept-language", "")) if chosen == "auto" else chosen

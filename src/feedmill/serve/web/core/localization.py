@@ -4,10 +4,19 @@ from datetime import UTC, datetime
 
 from starlette.requests import Request
 
+from feedmill.i18n.choose_language import choose_language
 from feedmill.i18n.dates import DateFormatter, time_zone
 from feedmill.i18n.translator import Translator, translator
-from feedmill.serve.web.core.appearance import ZONE_COOKIE, language_of
+from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.preferences import user_preferences_of
+
+ZONE_COOKIE = "feedmill_zone"
+
+
+def language_of(request: Request) -> str:
+    """The language that was chosen for this device or account, else that of the browser."""
+    chosen = appearance_of(request).language
+    return choose_language(request.headers.get("accept-language", "")) if chosen == "auto" else chosen
 
 
 def translator_and_dates(request: Request) -> tuple[Translator, DateFormatter]:

@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from feedmill.i18n.translator import translator
-from feedmill.serve.web.core.appearance import language_of
 from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, TYPES, VERSION, asset_url
+from feedmill.serve.web.core.localization import language_of
 from feedmill.serve.web.core.render_page import render_page
 
 SHORTCUTS = (("/unread", "frame.unread"), ("/starred", "frame.starred"), ("/later", "frame.later"))

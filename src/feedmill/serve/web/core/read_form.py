@@ -45,3 +45,10 @@ def form_text(sent: FormData, name: str) -> str:
     """The text of a field; empty when it was not sent."""
     value = sent.get(name)
     return value if isinstance(value, str) else ""
+
+
+def read_id(written: str) -> int:
+    """An id, or `BadInput`."""
+    if not (written.isascii() and written.isdigit() and len(written) < 16):
+        raise BadInput(Message("error.not_an_id"))
+    return int(written)

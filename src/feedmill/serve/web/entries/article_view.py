@@ -18,8 +18,7 @@ from feedmill.model.entry_lists import UserLabel
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
-from feedmill.serve.web.core.appearance import language_of
-from feedmill.serve.web.core.localization import start_of_day
+from feedmill.serve.web.core.localization import language_of, start_of_day
 from feedmill.serve.web.entries.list_filter import list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 

@@ -1,17 +1,16 @@
-"""`/marks`, `/mark-all-read`, `/undo` and `/counts`: marks entries as read, starred or for later."""
+"""`/marks`, `/mark-all-read` and `/undo`: marks entries as read, starred or for later."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
 from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
-from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
@@ -19,7 +18,7 @@ from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEX
 from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
-from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
+from feedmill.serve.web.core.sidebar_counts import sidebar_counts_response
 from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, open_view, read_view
 
 ACTIONS = {
@@ -50,7 +49,7 @@ async def mark_entries(request: Request) -> Response:
     for action, ids in changes:
         await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
     if "application/json" in request.headers.get("accept", ""):
-        return await _counts(request, caller.user)
+        return await sidebar_counts_response(request, caller.user)
     return Response(status_code=204) if sent.get("quiet") else redirect(local_path(sent.get("next")))
 
 
@@ -84,15 +83,15 @@ async def mark_view_read(request: Request) -> Response:
     opened = await open_view(app.db, caller.user.id, address, start_of_day(request))
     age = AGES.get(form_text(sent, "age"))
     up_to = _ids([form_text(sent, "up_to")])[0] if sent.get("up_to") else None
-    swept = await mark_all_read(
+    result = await mark_all_read(
         app.db, caller.user.id, MarkAllRead(opened.scope, now - age if age else None, up_to, opened.since), now
     )
-    said = (
-        flash_success("list.marked_all", undo=swept.undo, n=swept.marked)
-        if swept.marked
+    message = (
+        flash_success("list.marked_all", undo=result.undo, n=result.marked)
+        if result.marked
         else flash_success("list.marked_none")
     )
-    return redirect(address.path, said)
+    return redirect(address.path, message)
 
 
 @accepts_form({"undo": matching(r"[0-9a-f]{32}"), "next": NEXT_PATH})
@@ -103,31 +102,8 @@ async def undo_mark_all(request: Request) -> Response:
     return redirect(local_path(sent.get("next")), flash_success("list.undone"))
 
 
-async def show_counts(request: Request) -> Response:
-    return await _counts(request, (await signed_in(request)).user)
-
-
-async def _counts(request: Request, user: User) -> Response:
-    return JSONResponse(sidebar_counts(await load_sidebar(the_app(request).db, user)))
-
-
-def sidebar_counts(frame: Sidebar) -> dict[str, object]:
-    """What the sidebar counts, for scripts."""
-    folders = list(_every_folder(frame.folders))
-    feeds = {feed.id: feed.unread for folder in frame.folders for feed in folder.every_feed()}
-    feeds |= {feed.id: feed.unread for feed in frame.feeds}
-    return {"unread": frame.unread, "feeds": feeds, "folders": {folder.id: folder.unread for folder in folders}}
-
-
-def _every_folder(folders: Iterable[SidebarFolder]) -> Iterator[SidebarFolder]:
-    for folder in folders:
-        yield folder
-        yield from _every_folder(folder.folders)
-
-
 routes = [
     Route("/marks", mark_entries, methods=["POST"]),
     Route("/mark-all-read", mark_view_read, methods=["POST"]),
     Route("/undo", undo_mark_all, methods=["POST"]),
-    Route("/counts", show_counts, methods=["GET"]),
 ]

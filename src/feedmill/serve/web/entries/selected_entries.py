@@ -17,10 +17,9 @@ from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, TEXT, accepts_form
-from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.entries.entry_labels import new_label_name
-from feedmill.serve.web.feeds.option_fields import read_id
 
 
 @accepts_form({"id": NUMBER.repeated, "label": NUMBER.optional, "new": TEXT.optional, "next": NEXT_PATH})

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
-from feedmill.library.feeds.private_feeds import read_login
+from feedmill.library.feeds.private_feeds import read_private_http_options
 from feedmill.library.filters.filter_new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
 from feedmill.library.subscriptions.change_subscription import (
@@ -36,19 +36,18 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.feeds.option_fields import (
-    HTTP_OPTION_FIELDS,
+from feedmill.serve.web.feeds.http_option_fields import HTTP_OPTION_FIELDS, read_http_options
+from feedmill.serve.web.feeds.setting_fields import SECTIONS, SETTING_FIELDS, read_settings
+from feedmill.serve.web.feeds.subscription_fields import (
     INTERVAL,
     INTERVALS,
     POLICIES,
     folder_options,
     read_folders,
     read_interval,
-    read_options,
     read_policy,
     read_title,
 )
-from feedmill.serve.web.feeds.setting_fields import SECTIONS, SETTING_FIELDS, read_settings
 from feedmill.serve.web.filters.filter_fields import (
     RETENTIONS,
     label_options,
@@ -199,7 +198,7 @@ async def _save_changes(request: Request, user: User, feed: Subscription, sent: 
     settings["label_ids"] = ()
     await check_settings_change(app.db, user.id, feed.id, settings)
     kept = await _stored_options(request, feed)
-    options = read_options(sent, kept)
+    options = read_http_options(sent, kept)
     folders = await read_folders(app.db, user.id, sent)
     settings["label_ids"] = await read_labels(app.db, user.id, sent)
     if url != feed.url:
@@ -211,7 +210,7 @@ async def _save_changes(request: Request, user: User, feed: Subscription, sent: 
 
 async def _stored_options(request: Request, feed: Subscription) -> str | None:
     app = the_app(request)
-    return await read_login(app.db, app.tools.encryption, feed)
+    return await read_private_http_options(app.db, app.tools.encryption, feed)
 
 
 async def _login(request: Request, feed: Subscription) -> HttpOptionsSummary | None:

@@ -24,14 +24,13 @@ from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, accepts_form, matching
 from feedmill.serve.web.core.plots import sparkline
-from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.feeds.option_fields import (
+from feedmill.serve.web.feeds.subscription_fields import (
     INTERVALS,
     POLICIES,
     folder_options,
-    read_id,
     read_interval,
     read_policy,
 )

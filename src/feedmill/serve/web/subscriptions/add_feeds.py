@@ -22,15 +22,11 @@ from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_template
-from feedmill.serve.web.feeds.option_fields import (
-    ADD_FEED_FIELDS,
-    read_folders,
-    read_interval,
-    read_options,
-    read_policy,
-)
+from feedmill.serve.web.feeds.http_option_fields import read_http_options
 from feedmill.serve.web.feeds.setting_fields import read_settings
+from feedmill.serve.web.feeds.subscription_fields import read_folders, read_interval, read_policy
 from feedmill.serve.web.filters.filter_fields import read_labels
+from feedmill.serve.web.subscriptions.add_feed_fields import ADD_FEED_FIELDS
 from feedmill.serve.web.subscriptions.added_feeds import MAX_AT_ONCE, added_path, added_rows
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, the_discovery_cache, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_page import subscribe_page
@@ -73,7 +69,7 @@ async def _subscribe_requests(request: Request, user: User, sent: FormData) -> l
     if len(urls) > MAX_AT_ONCE:
         raise BadInput(Message("error.too_many_added", most=MAX_AT_ONCE), "feed")
     interval, policy = read_interval(form_text(sent, "interval")), read_policy(form_text(sent, "images"))
-    options, rules = read_options(sent), read_settings(sent)
+    options, rules = read_http_options(sent), read_settings(sent)
     parse_rules(rules.block_rules, rules.keep_rules)
     if not urls:
         return []

@@ -15,9 +15,9 @@ from feedmill.model.user import User
 from feedmill.serve.http.sse import HEARTBEAT, with_idle_ticks
 from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
+from feedmill.serve.web.core.read_form import read_id
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.core.sse_fragments import DONE_EVENT, event_stream, fragment_event
-from feedmill.serve.web.feeds.option_fields import read_id
 
 MAX_AT_ONCE = 50
 

@@ -10,8 +10,8 @@ from feedmill.collect.discovery.candidates import FeedCandidate
 from feedmill.collect.discovery.request_log import DiscoveryStep, ignore_step
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import CallerError
-from feedmill.library.feeds.private_feeds import subscription_ids_by_url
 from feedmill.library.subscriptions.errors import NotSubscribable
+from feedmill.library.subscriptions.lookup import subscription_ids_by_url
 from feedmill.library.subscriptions.subscribe import discover
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app

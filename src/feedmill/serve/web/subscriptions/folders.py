@@ -18,10 +18,9 @@ from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.feeds.option_fields import read_id
 
 FOLDERS_PATH = "/folders"
 

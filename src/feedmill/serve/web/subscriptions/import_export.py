@@ -18,10 +18,10 @@ from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.form_fields import FILE, TEXT, accepts_form, one_of
-from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.feeds.option_fields import folder_options, read_id
+from feedmill.serve.web.feeds.subscription_fields import folder_options
 
 MEDIA_TYPE = "text/x-opml; charset=utf-8"
 # What a form adds around the list, and what a browser adds to the ends of its lines.

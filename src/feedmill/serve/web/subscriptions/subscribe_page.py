@@ -26,8 +26,10 @@ from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.core.sse_fragments import event_stream, fragment_event
-from feedmill.serve.web.feeds.option_fields import ADD_FEED_FIELDS, INTERVALS, POLICIES, folder_options, read_options
+from feedmill.serve.web.feeds.http_option_fields import read_http_options
+from feedmill.serve.web.feeds.subscription_fields import INTERVALS, POLICIES, folder_options
 from feedmill.serve.web.filters.filter_fields import label_options
+from feedmill.serve.web.subscriptions.add_feed_fields import ADD_FEED_FIELDS
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import display_host
 
@@ -48,7 +50,7 @@ async def discover_feeds(request: Request) -> Response:
     sent = await checked_form(request)
     url = url_in_text(form_text(sent, "url"))
     try:
-        options = read_options(sent)
+        options = read_http_options(sent)
     except BadInput:
         return await subscribe_page(request, caller.user, url, None, {"url": "subscribe.bad_option"}, 422)
     if not url:
@@ -69,7 +71,7 @@ async def stream_discovery(request: Request) -> Response:
 async def _discovery_events(request: Request, user: User, sent: FormData) -> AsyncGenerator[bytes, None]:
     url = url_in_text(form_text(sent, "url"))
     try:
-        options = read_options(sent)
+        options = read_http_options(sent)
     except BadInput:
         yield fragment_event(
             render_template(request, "subscriptions/subscribe_form_error.html", key="subscribe.bad_option")

@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded, NameTaken, NotAllowed
 from feedmill.i18n.messages import Message
-from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.registration import is_registration_open, register_user
+from feedmill.library.users.sign_in import begin_session
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.cookies import session_token_of, set_session_cookie
 from feedmill.serve.web.core.app_state import the_app

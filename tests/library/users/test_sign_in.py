@@ -11,11 +11,11 @@ import pytest
 from argon2 import PasswordHasher
 
 from feedmill.errors import DatabaseUnavailable, LimitExceeded, NotFound, WrongPassword
-from feedmill.library.users.authentication import authenticate, begin_session, sign_in, sign_out
-from feedmill.library.users.callers import caller_of_api_token, caller_of_cookie
+from feedmill.library.users.find_caller import caller_of_api_token, caller_of_cookie
 from feedmill.library.users.manage_users import make_user
 from feedmill.library.users.passwords import is_outdated
 from feedmill.library.users.sessions import end_current_session, end_session, list_sessions
+from feedmill.library.users.sign_in import authenticate, begin_session, sign_in, sign_out
 from feedmill.library.users.sign_in_limits import ADDRESS_LIMIT, NAME_LIMIT, PAIR_LIMIT, AttemptLimit, AttemptSource
 from feedmill.model.user import DISABLED, Actor, RequestOrigin, User
 from feedmill.store.admin.users import update_user

@@ -1,4 +1,4 @@
-"""Form fields of a feed's options: folders, interval, image archiving, HTTP options."""
+"""Form fields of a subscription: folders, title, interval, image archiving."""
 
 from starlette.datastructures import FormData
 
@@ -11,10 +11,9 @@ from feedmill.library.subscriptions.folders import (
     folder_paths,
     folders_of_user,
 )
-from feedmill.library.subscriptions.http_options import FORM_FIELDS, parse_http_options
 from feedmill.model.feed import ArchivePolicy
-from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, matching, one_of
-from feedmill.serve.web.core.read_form import form_text
+from feedmill.serve.web.core.form_fields import matching
+from feedmill.serve.web.core.read_form import form_text, read_id
 from feedmill.store.database import Database
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -22,24 +21,6 @@ INTERVALS = (15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY,
 POLICIES = tuple(str(policy) for policy in ArchivePolicy)
 MAX_NAME_LENGTH = 500
 INTERVAL = matching(r"[0-9]{1,7}").or_empty
-HTTP_OPTION_FIELDS = {f"http_{name}": TEXT for name in FORM_FIELDS} | {"http_any_certificate": CHECKBOX}
-# What can be chosen for a feed that is added: there when something was found.
-OPTION_FIELDS = {
-    "folder": NUMBER.or_empty.repeated,
-    "new_folder": TEXT.optional,
-    "label": NUMBER.or_empty.repeated,
-    "new_label": TEXT.optional,
-    "interval": INTERVAL.optional,
-    "images": one_of("", *POLICIES).optional,
-    "block_rules": TEXT.optional,
-    "keep_rules": TEXT.optional,
-}
-ADD_FEED_FIELDS = {
-    "url": TEXT.optional,
-    "feed": TEXT.repeated,
-    **OPTION_FIELDS,
-    **{name: field.optional for name, field in HTTP_OPTION_FIELDS.items()},
-}
 
 
 async def folder_options(db: Database, user_id: int) -> list[tuple[int, str]]:
@@ -65,13 +46,6 @@ async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int,
     return tuple(sorted(chosen))
 
 
-def read_id(written: str) -> int:
-    """An id, or `BadInput`."""
-    if not (written.isascii() and written.isdigit() and len(written) < 16):
-        raise BadInput(Message("error.not_an_id"))
-    return int(written)
-
-
 def read_interval(written: str) -> int | None:
     """Seconds, None for automatic."""
     if not written:
@@ -87,14 +61,6 @@ def read_policy(written: str) -> str | None:
     if written and written not in POLICIES:
         raise BadInput(Message("error.bad_archive_policy"), "images")
     return written or None
-
-
-def read_options(sent: FormData, kept: str | None = None) -> str | None:
-    """How the feed is asked for, joined with what is kept of it."""
-    if form_text(sent, "forget"):
-        return None
-    written = {field: form_text(sent, f"http_{field}").strip() for field in FORM_FIELDS}
-    return parse_http_options(written, kept, verify_tls=not form_text(sent, "http_any_certificate"))
 
 
 def read_title(sent: FormData) -> str | None:
