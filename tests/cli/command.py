@@ -1,4 +1,4 @@
-"""The real command line in a process of its own, forked from one that has imported the product.
+"""The real command line in a process forked from one that has imported the product.
 
 A test about the start itself uses `tests.cli.new_interpreter`, which has the same functions.
 """
@@ -51,7 +51,7 @@ class Server:
     output: Path
 
     def get(self, path: str) -> tuple[int, dict[str, Any]]:
-        """The status and the JSON of an answer."""
+        """The status and the JSON of a response."""
         try:
             with urllib.request.urlopen(self.address + path, timeout=LONGEST_WAIT) as answer:
                 return answer.status, json.load(answer)
@@ -60,7 +60,7 @@ class Server:
                 return error.code, json.load(error)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """Asks the server to end; its exit code."""
+        """Stops the server with a signal; its exit code."""
         self.process.send_signal(how)
         return self.process.wait(LONGEST_COMMAND)
 
@@ -70,7 +70,7 @@ class Server:
 
 
 def run_command(args: list[str]) -> None:
-    """What the forked process does: the same as `python -m feedmill`."""
+    """The main function of the forked process: the same as `python -m feedmill`."""
     sys.argv = ["feedmill", *args]
     runpy.run_module("feedmill", run_name="__main__", alter_sys=True)
 
@@ -91,7 +91,7 @@ def feedmill(
     start: StartCommand = start_command,
     **env: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs one command in a folder, with settings from the environment and what a person types."""
+    """Runs one command in a folder, with settings from the environment and text on its standard input."""
     with tempfile.TemporaryFile("w+") as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         stdin.write(typed)
         stdin.seek(0)
@@ -121,7 +121,7 @@ def serving(
     open_files: int | None = None,
     start: StartCommand = start_command,
 ) -> Iterator[Server]:
-    """A server that answers; it is ended with the block, if it still runs. `open_files` limits how many it may open."""
+    """A server that responds; it is stopped at the end of the block. `open_files` limits how many files it may open."""
     port = str(free_port())
     log, output = cwd / "serve.log", cwd / "serve.out"
     with open(os.devnull) as nothing, output.open("a") as out, log.open("a") as err:
@@ -157,7 +157,7 @@ def _wait_until_it_answers(server: Server, log: Path) -> None:
 
 
 def assert_one_line(done: subprocess.CompletedProcess[str], *words: str, code: int) -> None:
-    """The command failed with one line on stderr that has these words, and nothing else."""
+    """Checks that the command failed with exactly one line on stderr, which has these words."""
     lines = done.stderr.splitlines()
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("feedmill: ")

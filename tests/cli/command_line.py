@@ -1,4 +1,4 @@
-"""A data folder, a scripted web, and the real command line that works on both."""
+"""A data folder, a scripted web, and the real command line that uses both."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ class CommandLine:
     async def run(
         self, *args: str, typed: str = "", run: Callable[..., CompletedProcess[str]] = feedmill, **more: str
     ) -> CommandResult:
-        """Runs a command; the web answers meanwhile."""
+        """Runs a command while the web responds."""
         settings = self.settings | more
         done = await asyncio.to_thread(run, *args, cwd=self.folder, settings=settings, typed=typed)
         return CommandResult(done.returncode, done.stdout, done.stderr)
@@ -55,7 +55,7 @@ class CommandLine:
         return done
 
     async def on_terminal(self, *args: str, columns: int = 70) -> str:
-        """What a person sees who runs the command, without colours and movements."""
+        """What the command shows on a terminal, without colours and cursor movements."""
         return await asyncio.to_thread(self._on_terminal, args, columns)
 
     def _on_terminal(self, args: tuple[str, ...], columns: int) -> str:
@@ -71,7 +71,7 @@ class CommandLine:
         return ESCAPES.sub("", shown.decode())
 
     def start(self, *args: str) -> "RunningCommand":
-        """Starts a command and does not wait for it."""
+        """Starts a command without waiting for it."""
         out, err = self._new_file("out"), self._new_file("err")
         with open(os.devnull) as nothing, out.open("w") as to_out, err.open("w") as to_err:
             streams = (nothing.fileno(), to_out.fileno(), to_err.fileno())
@@ -86,7 +86,7 @@ class CommandLine:
 
 @dataclass(frozen=True)
 class RunningCommand:
-    """A command that was started, and the files that it writes to."""
+    """A started command, and the files that it writes to."""
 
     process: ForkedProcess
     out: Path

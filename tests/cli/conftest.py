@@ -1,4 +1,4 @@
-"""A command line with a data folder and a scripted web of its own."""
+"""A command line with its own data folder and scripted web."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

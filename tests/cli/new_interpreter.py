@@ -1,4 +1,4 @@
-"""The real command line in a new interpreter, as a shell starts it: the functions of `tests.cli.command`.
+"""The real command line in a new interpreter, as a shell starts it, with the functions of `tests.cli.command`.
 
 For tests about the start itself; each pays for all the imports of its command.
 """
@@ -32,6 +32,6 @@ serving = partial(command.serving, start=start_command)
 
 
 def cpu_seconds_of_children() -> float:
-    """Processor time of all that were started here and have ended; what else the machine does hardly changes it."""
+    """CPU time of all processes that were started here and have ended; other load of the machine hardly changes it."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

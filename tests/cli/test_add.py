@@ -1,4 +1,4 @@
-"""`feedmill add`: any address, one request, and a clear word about what came of it."""
+"""`feedmill add`: any URL, one request, and a clear message about the result."""
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
@@ -13,7 +13,7 @@ def page(web: Web, *paths: str) -> str:
     return web.serve("/page", Answer(body.encode(), headers={"Content-Type": "text/html"}))
 
 
-async def test_a_feed_is_added_with_what_it_answered_when_it_was_found(cli: CommandLine) -> None:
+async def test_the_response_of_the_discovery_is_the_first_fetch(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", FEED)
 
     done = await cli.ok("add", url)
@@ -24,7 +24,7 @@ async def test_a_feed_is_added_with_what_it_answered_when_it_was_found(cli: Comm
     assert (feed["url"], feed["entries"], feed["state"], feed["added_by_person"]) == (url, 2, "ok", True)
 
 
-async def test_adding_a_feed_again_is_harmless_and_asks_nobody(cli: CommandLine) -> None:
+async def test_adding_a_feed_again_is_harmless_and_sends_no_request(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", FEED)
     await cli.ok("add", url)
 
@@ -59,7 +59,7 @@ async def test_several_feeds_of_a_page_are_offered(cli: CommandLine) -> None:
     assert [(added["status"], added["url"]) for added in everything.records] == [("exists", one), ("added", two)]
 
 
-async def test_a_feed_in_a_usual_place_is_found_although_the_page_does_not_name_it(cli: CommandLine) -> None:
+async def test_a_feed_at_a_common_path_is_found_although_the_page_does_not_link_to_it(cli: CommandLine) -> None:
     url = cli.web.serve("/feed.xml", FEED)
 
     [added] = (await cli.ok("add", "--json", page(cli.web))).records
@@ -98,7 +98,7 @@ async def test_a_private_address_is_refused_unless_it_is_allowed(cli: CommandLin
     assert cli.web.requests == []
 
 
-async def test_what_is_no_address_is_refused_in_one_line_and_the_others_are_added(cli: CommandLine) -> None:
+async def test_an_invalid_url_is_refused_in_one_line_and_the_others_are_added(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", FEED)
 
     done = await cli.run("add", "ftp://example.org/x", url)
@@ -108,7 +108,7 @@ async def test_what_is_no_address_is_refused_in_one_line_and_the_others_are_adde
     assert done.err.count("\n") == 1
 
 
-async def test_what_the_person_wants_is_kept(cli: CommandLine) -> None:
+async def test_options_are_stored(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", FEED)
 
     await cli.ok("add", url, "--title", "Mine", "--folder", "A/B", "--interval", "2h", "--no-fetch")

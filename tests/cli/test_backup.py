@@ -1,4 +1,4 @@
-"""`feedmill backup` beside a running server, checked, and put back: the drill of docs/running/backup.md."""
+"""`feedmill backup` while a server runs, its check, and its restore: the drill of docs/running/backup.md."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ async def feeds(cli: CommandLine) -> list[tuple[int, str, int]]:
     return [(feed["id"], feed["title"], feed["entries"]) for feed in (await cli.ok("feeds", "--json")).records]
 
 
-async def test_the_drill_a_sqlite_backup_is_copied_back(cli: CommandLine, tmp_path: Path) -> None:
+async def test_drill_a_sqlite_backup_is_copied_back(cli: CommandLine, tmp_path: Path) -> None:
     await collected(cli)
     with serving(cwd=cli.folder, settings=cli.settings):
         done = await cli.ok("backup", "--with-objects", "kept")
@@ -40,7 +40,7 @@ async def test_the_drill_a_sqlite_backup_is_copied_back(cli: CommandLine, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-async def test_the_drill_a_backup_is_put_back_into_an_empty_database(
+async def test_drill_a_backup_is_restored_into_an_empty_database(
     cli: CommandLine, request: pytest.FixtureRequest, tmp_path: Path, kind: str
 ) -> None:
     await collected(cli)
@@ -60,7 +60,7 @@ async def test_the_drill_a_backup_is_put_back_into_an_empty_database(
         assert (await there.ok("restore", "--all")).out == "1 body replayed: added 0 entries, revised 0\n"
 
 
-async def test_a_backup_and_its_check_are_written_down(cli: CommandLine) -> None:
+async def test_a_backup_and_its_check_are_recorded(cli: CommandLine) -> None:
     await collected(cli)
     await cli.ok("backup", "kept")
     before = await last_one(cli)
@@ -70,7 +70,7 @@ async def test_a_backup_and_its_check_are_written_down(cli: CommandLine) -> None
     assert (await last_one(cli)).sound is True
 
 
-async def test_checking_a_backup_elsewhere_makes_no_database_there(cli: CommandLine, tmp_path: Path) -> None:
+async def test_checking_a_backup_elsewhere_creates_no_database_there(cli: CommandLine, tmp_path: Path) -> None:
     await collected(cli)
     await cli.ok("backup", "kept")
     shutil.rmtree(cli.folder / "data")
@@ -102,7 +102,7 @@ async def test_a_damaged_backup_is_reported_with_an_exit_code(cli: CommandLine) 
     assert told["sound"] is False
 
 
-async def test_what_can_not_be_done_is_said_in_one_line(cli: CommandLine) -> None:
+async def test_an_impossible_request_is_refused_in_one_line(cli: CommandLine) -> None:
     (cli.folder / "full").mkdir()
     (cli.folder / "full" / "notes").touch()
 
@@ -111,7 +111,7 @@ async def test_what_can_not_be_done_is_said_in_one_line(cli: CommandLine) -> Non
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done
 
 
-async def test_objects_are_only_listed_unless_asked_for(cli: CommandLine) -> None:
+async def test_objects_are_only_listed_unless_requested(cli: CommandLine) -> None:
     await collected(cli)
 
     done = await cli.ok("backup", "kept")

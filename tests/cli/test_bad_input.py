@@ -1,4 +1,4 @@
-"""What can't work gives one clear line and a non-zero exit through the real command line, and loses nothing."""
+"""Bad input gives one clear line and a non-zero exit code through the real command line, and loses nothing."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.services.server import Service, free_port
 
 URL = "https://example.org/feed"
 
-# What makes a setting bad is in tests/test_settings.py and tests/test_app.py; here is how each kind is told.
+# What makes a setting bad is in tests/test_settings.py and tests/test_app.py; here is how each kind is reported.
 BAD = {
     "unknown database": ({"database": "oracle://host/name"}, "oracle://"),
     "no URL": ({"database": "just-words"}, "just-words"),
@@ -27,7 +27,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_setting_stops_the_start_with_its_name(tmp_path: Path, kind: str) -> None:
+def test_a_bad_setting_prevents_the_start_and_is_named(tmp_path: Path, kind: str) -> None:
     settings, word = BAD[kind]
 
     done = feedmill("serve", cwd=tmp_path, settings=settings)
@@ -90,7 +90,7 @@ def test_a_wrong_password_is_reported_without_the_password(tmp_path: Path, maria
     assert "hunter2" not in done.stderr
 
 
-async def test_a_file_that_is_no_database_is_reported_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_reported_and_left_alone(tmp_path: Path) -> None:
     text = "These are my notes, not a database. " * 100
     (tmp_path / "notes.db").write_text(text)
 
@@ -114,7 +114,7 @@ async def test_a_read_only_data_folder_is_reported_and_nothing_is_lost(tmp_path:
 
 
 @pytest.mark.parametrize("command", ["serve", "migrate"])
-def test_a_read_only_place_for_a_new_data_folder_is_reported(tmp_path: Path, command: str) -> None:
+def test_a_data_folder_that_cannot_be_created_is_reported(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "1m") as disk:
         make_read_only(disk)
 

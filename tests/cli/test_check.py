@@ -1,4 +1,4 @@
-"""`feedmill check`: each part of a set-up, and an exit code for scripts."""
+"""`feedmill check`: each part of an installation, and an exit code for scripts."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from tests.cli.command import feedmill
 from tests.services.server import Service, free_port
 
 
-def test_a_new_folder_is_sound_and_waits_for_its_migrations(tmp_path: Path) -> None:
+def test_a_new_folder_is_fine_and_needs_its_migrations(tmp_path: Path) -> None:
     done = feedmill("check", cwd=tmp_path)
 
     assert done.returncode == 0
@@ -26,7 +26,7 @@ def test_a_migrated_database_is_read_and_written(tmp_path: Path, postgres_servic
     assert parts["database"]["detail"].startswith("reads and writes (postgresql")
 
 
-def test_each_fault_is_reported_and_the_exit_code_says_so(tmp_path: Path, redis_service: Service) -> None:
+def test_each_fault_is_reported_and_changes_the_exit_code(tmp_path: Path, redis_service: Service) -> None:
     settings = {
         "database": f"mysql://alice:hunter2@127.0.0.1:{free_port()}/feedmill",
         "objects": "/proc/nowhere",
@@ -51,7 +51,7 @@ def test_each_fault_is_reported_and_the_exit_code_says_so(tmp_path: Path, redis_
     assert "answers in" in json.loads(sound.stdout)["redis"]["detail"]
 
 
-def test_a_setting_that_makes_no_sense_is_a_fault_of_its_part(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_a_fault_of_its_part(tmp_path: Path) -> None:
     done = feedmill("check", cwd=tmp_path, settings={"database": "oracle://host", "redis": "not-a-url"})
 
     assert done.returncode == 1
@@ -60,7 +60,7 @@ def test_a_setting_that_makes_no_sense_is_a_fault_of_its_part(tmp_path: Path) ->
     assert done.stderr == ""
 
 
-def test_the_file_of_declared_feeds_is_read_without_being_followed(tmp_path: Path) -> None:
+def test_the_file_of_declared_feeds_is_read_without_applying_it(tmp_path: Path) -> None:
     (tmp_path / "feeds.yaml").write_text("- https://example.org/feed\n")
     (tmp_path / "bad.yaml").write_text("- url: https://example.org/feed\n  every: 2h\n")
 

@@ -1,4 +1,4 @@
-"""`feedmill check` on the clock: ours against those of the database and the object store."""
+"""`feedmill check` compares our clock with those of the database and the object store."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

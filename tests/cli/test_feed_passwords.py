@@ -1,4 +1,4 @@
-"""Passwords of feeds: sent to the server, and readable in no file but with the key."""
+"""Passwords of feeds: sent to the server, and readable in no file without the key."""
 
 import gzip
 import json
@@ -48,7 +48,7 @@ async def test_no_file_of_the_database_or_of_a_backup_holds_a_password(cli: Comm
     assert cli.web.seen("/locked")[-1].headers["authorization"] == BASIC
 
 
-async def test_a_backup_says_that_the_key_must_be_kept_too(cli: CommandLine) -> None:
+async def test_a_backup_warns_that_the_key_must_be_kept_too(cli: CommandLine) -> None:
     await add_locked(cli)
     key = cli.folder / "data" / "secret.key"
 
@@ -60,7 +60,7 @@ async def test_a_backup_says_that_the_key_must_be_kept_too(cli: CommandLine) -> 
     assert not list((cli.folder / "copy").rglob("secret.key"))
 
 
-async def test_a_backup_that_is_put_back_without_the_key_names_the_feeds_that_need_their_password(
+async def test_a_backup_restored_without_the_key_names_the_feeds_that_need_their_password(
     cli: CommandLine,
 ) -> None:
     url = await add_locked(cli)
@@ -75,7 +75,7 @@ async def test_a_backup_that_is_put_back_without_the_key_names_the_feeds_that_ne
     assert (needs in without.err, needs in with_key.err) == (True, False)
 
 
-async def test_a_feed_whose_key_is_missing_is_not_blamed_and_the_others_go_on(cli: CommandLine) -> None:
+async def test_a_feed_whose_key_is_missing_is_not_blamed_and_the_others_continue(cli: CommandLine) -> None:
     await add_locked(cli)
     await cli.ok("add", cli.web.serve("/open", answer(item("b"), title="Open")))
     (cli.folder / "data" / "secret.key").unlink()
@@ -91,7 +91,7 @@ async def test_a_feed_whose_key_is_missing_is_not_blamed_and_the_others_go_on(cl
     assert not (cli.folder / "data" / "secret.key").exists()
 
 
-async def test_a_check_says_whether_the_key_reads_the_passwords(cli: CommandLine) -> None:
+async def test_a_check_reports_whether_the_key_decrypts_the_passwords(cli: CommandLine) -> None:
     await add_locked(cli)
     key = cli.folder / "data" / "secret.key"
 

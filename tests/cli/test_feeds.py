@@ -5,7 +5,7 @@ from tests.flows.refresh_environment import answer, item
 from tests.scripted_web import Answer
 
 
-async def test_the_list_in_a_pipe_is_whole_and_what_needs_a_look_comes_first(cli: CommandLine) -> None:
+async def test_the_list_in_a_pipe_is_complete_with_feeds_that_need_attention_first(cli: CommandLine) -> None:
     long_title = "A title that is much wider than any terminal " * 5
     good, bad = cli.web.serve("/good", answer(item("a"), title=long_title)), cli.web.serve("/bad", Answer(status=404))
     await cli.ok("add", good)
@@ -21,7 +21,7 @@ async def test_the_list_in_a_pipe_is_whole_and_what_needs_a_look_comes_first(cli
     assert (second[0], second[1], second[2], second[6]) == ("1", long_title.strip(), "ok", "1")
 
 
-async def test_the_list_on_a_terminal_is_cut_to_its_width(cli: CommandLine) -> None:
+async def test_the_list_on_a_terminal_is_truncated_to_its_width(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", "--title", "A title that is wider than the terminal " * 3, cli.web.url("/feed"))
 
     lines = (await cli.on_terminal("feeds", columns=70)).splitlines()
@@ -41,7 +41,7 @@ async def test_the_list_on_a_narrow_terminal_keeps_the_id_and_leaves_out_the_las
     assert [line.split() for line in lines if "title" in line] == [["id", "title", "state"], ["1", "A", "title", "new"]]
 
 
-async def test_the_list_can_be_narrowed_to_a_state(cli: CommandLine) -> None:
+async def test_the_list_can_be_filtered_by_state(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", cli.web.url("/one"), cli.web.url("/two"))
     await cli.ok("pause", "1")
 
@@ -50,7 +50,7 @@ async def test_the_list_can_be_narrowed_to_a_state(cli: CommandLine) -> None:
     assert (await cli.ok("feeds", "--state", "error")).out == "there are no such feeds\n"
 
 
-async def test_a_paused_feed_is_left_alone_until_it_is_resumed(cli: CommandLine) -> None:
+async def test_a_paused_feed_is_not_fetched_until_it_is_resumed(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("a")))
     await cli.ok("add", "--no-fetch", url)
 
@@ -65,7 +65,7 @@ async def test_a_paused_feed_is_left_alone_until_it_is_resumed(cli: CommandLine)
     assert (await cli.ok("refresh", "--due")).records[-1]["new_entries"] == 1
 
 
-async def test_a_feed_is_removed_only_when_that_was_meant(cli: CommandLine) -> None:
+async def test_removing_a_feed_needs_a_confirmation(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", cli.web.url("/feed"))
 
     unsure = await cli.run("remove", "1")

@@ -1,4 +1,4 @@
-"""A forked command is what a command in a new interpreter is, so that tests may use the one for the other."""
+"""A forked command behaves like one in a new interpreter, so that tests can use either."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def test_an_unexpected_error_ends_a_forked_command_with_its_traceback(tmp_path: 
     assert done.stderr.startswith("Traceback")
 
 
-def test_a_forked_command_keeps_what_it_changes_to_itself(tmp_path: Path) -> None:
+def test_a_forked_command_does_not_change_its_parent(tmp_path: Path) -> None:
     before = (Path.cwd(), dict(os.environ), _mode_of_new_file(tmp_path / "before"))
 
     command.feedmill("migrate", cwd=tmp_path, settings={"data": "first"})
@@ -62,7 +62,7 @@ def test_a_forked_command_that_is_killed_exits_with_the_signal(tmp_path: Path, n
         assert server.stop(number) == -number
 
 
-async def test_a_forked_command_knows_a_terminal(cli: CommandLine) -> None:
+async def test_a_forked_command_detects_a_terminal(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", "--title", "A title", cli.web.url("/feed"))
 
     assert "\t" in (await cli.ok("feeds")).out
@@ -81,7 +81,7 @@ def test_an_error_before_the_command_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("umask", [0, 0o027])
-def test_a_forked_process_has_the_umask_of_whoever_starts_it(tmp_path: Path, umask: int) -> None:
+def test_a_forked_process_has_the_umask_of_its_caller(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     with open(os.devnull) as nothing:
         streams = (nothing.fileno(), nothing.fileno(), nothing.fileno())

@@ -11,7 +11,7 @@ OPML = """<opml version="2.0"><body>
 </body></opml>"""
 
 
-async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_reported_by_line(cli: CommandLine) -> None:
+async def test_a_list_is_imported_with_its_folders_and_failures_are_reported_by_line(cli: CommandLine) -> None:
     (cli.folder / "list.opml").write_text(OPML.format(one="https://one.example/feed"))
 
     done = await cli.run("import", "list.opml")
@@ -26,7 +26,7 @@ async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_reported_
     ]
 
 
-async def test_importing_again_adds_nothing_and_what_is_exported_can_be_imported(cli: CommandLine) -> None:
+async def test_importing_again_adds_nothing_and_an_export_can_be_imported(cli: CommandLine) -> None:
     (cli.folder / "list.opml").write_text(OPML.format(one="https://one.example/feed"))
     await cli.run("import", "list.opml")
 
@@ -61,7 +61,7 @@ async def test_ten_thousand_feeds_are_imported_in_seconds(cli: CommandLine) -> N
     assert new_interpreter.cpu_seconds_of_children() - before < 15
 
 
-async def test_a_file_that_is_no_list_is_refused_in_one_line(cli: CommandLine) -> None:
+async def test_a_file_that_is_not_opml_is_refused_in_one_line(cli: CommandLine) -> None:
     (cli.folder / "list.opml").write_text("hello")
 
     for name in ("list.opml", "missing.opml"):

@@ -1,4 +1,4 @@
-"""`feedmill migrate` and the command line's own manners."""
+"""`feedmill migrate`, and the general behaviour of the command line."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from feedmill import __version__
 from tests.cli.command import assert_one_line, feedmill
 
 
-def test_migrating_tells_what_was_done_and_then_that_nothing_is_left(tmp_path: Path) -> None:
+def test_migrating_reports_what_was_done_and_then_that_nothing_is_left(tmp_path: Path) -> None:
     first = feedmill("migrate", cwd=tmp_path)
     second = feedmill("migrate", cwd=tmp_path)
 
@@ -17,13 +17,13 @@ def test_migrating_tells_what_was_done_and_then_that_nothing_is_left(tmp_path: P
     assert (first.returncode, second.returncode) == (0, 0)
 
 
-def test_the_sqlite_file_stands_in_the_data_folder(tmp_path: Path) -> None:
+def test_the_sqlite_file_is_in_the_data_folder(tmp_path: Path) -> None:
     feedmill("--data", "elsewhere/deep", "migrate", cwd=tmp_path)
 
     assert (tmp_path / "elsewhere" / "deep" / "feedmill.db").exists()
 
 
-def test_an_unknown_command_is_reported_and_touches_nothing(tmp_path: Path) -> None:
+def test_an_unknown_command_is_reported_and_changes_nothing(tmp_path: Path) -> None:
     done = feedmill("migrat", cwd=tmp_path)
 
     assert done.returncode == 2

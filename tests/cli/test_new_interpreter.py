@@ -5,7 +5,7 @@ from tests.cli.command_line import CommandLine
 from tests.cli.new_interpreter import feedmill
 from tests.flows.refresh_environment import answer, item, rss
 
-# In this order, each on what those before it left; with a word that it prints. The feed is at {feed}.
+# In this order, each using what those before it left; with a word that it prints. The feed is at {feed}.
 JOURNEY = {
     "settings": "port = 8000",
     "migrate": "applied 0001 base",

@@ -36,7 +36,7 @@ def test_standard_input_is_read_and_links_are_absolute_with_a_url(tmp_path: Path
     assert json.loads(done.stdout)["entries"][0]["link"] == "https://example.org/a"
 
 
-def test_the_content_type_says_the_encoding(tmp_path: Path) -> None:
+def test_the_content_type_gives_the_encoding(tmp_path: Path) -> None:
     (tmp_path / "feed").write_bytes("<rss><channel><title>ж</title></channel></rss>".encode("koi8-r"))
 
     done = feedmill("parse", "feed", "--content-type", "text/xml; charset=koi8-r", cwd=tmp_path)
@@ -56,14 +56,14 @@ def test_control_characters_never_reach_the_terminal(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["title"] == "\x9b31m"
 
 
-def test_what_is_no_feed_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_feed_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html><body>Hello</body></html>")
 
     assert_one_line(feedmill("parse", "page.html", cwd=tmp_path), "page.html: not a feed: it looks like html", code=1)
     assert_one_line(feedmill("parse", "-", cwd=tmp_path), "standard input: not a feed", code=1)
 
 
-def test_a_file_that_can_not_be_read_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_in_one_line(tmp_path: Path) -> None:
     assert_one_line(feedmill("parse", "none.xml", cwd=tmp_path), "none.xml can't be read: No such file", code=2)
     assert_one_line(feedmill("parse", ".", cwd=tmp_path), ". can't be read: Is a directory", code=2)
 

@@ -1,4 +1,4 @@
-"""What Feedmill writes is for its user alone, whatever the umask it was started with."""
+"""Files that Feedmill writes are readable by its user only, whatever the umask."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.cli.command import feedmill, serving
 
 @pytest.fixture(autouse=True)
 def _wide_umask() -> object:
-    """The most careless of all shells."""
+    """Sets the most permissive umask."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -46,8 +46,8 @@ def test_everything_is_private_from_the_first_start(tmp_path: Path) -> None:
         assert_private(tmp_path / "data")
 
 
-def test_make_run_starts_it_like_that(tmp_path: Path) -> None:
-    # Also where `make test` runs this: not as a part of that make, which would print its folders.
+def test_make_run_keeps_everything_private_too(tmp_path: Path) -> None:
+    # Independent of a surrounding `make test`: as a part of that make it would print its folders.
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     recipe = subprocess.run(
         ["make", "--dry-run", "run"],
@@ -75,7 +75,7 @@ def test_a_backup_is_private(tmp_path: Path, portable: list[str]) -> None:
     assert {path.stat().st_mode & 0o077 for path in everything(tmp_path / "given")[1:]} == {0}
 
 
-def test_a_folder_that_was_there_keeps_its_permissions_and_what_we_add_is_private(tmp_path: Path) -> None:
+def test_an_existing_folder_keeps_its_permissions_and_new_files_are_private(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o755)
 
     feedmill("migrate", cwd=tmp_path)
@@ -101,7 +101,7 @@ def test_data_that_every_user_can_read_is_reported_on_start_and_by_check(tmp_pat
     assert "data/feedmill.db" in warning["hint"]
 
 
-def test_rights_of_a_group_are_left_alone(tmp_path: Path) -> None:
+def test_group_permissions_are_left_alone(tmp_path: Path) -> None:
     feedmill("migrate", cwd=tmp_path)
     (tmp_path / "data").chmod(0o750)
     (tmp_path / "data" / "feedmill.db").chmod(0o640)

@@ -1,10 +1,10 @@
-"""`feedmill pool`: from a feed to a program, by commands alone."""
+"""`feedmill pool`: from a feed to a program, with commands only."""
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
 
 
-async def test_what_a_feed_brings_is_handed_on(cli: CommandLine) -> None:
+async def test_new_entries_are_handed_out(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("Rust & co", "<p>ownership</p>"), item("Go", "<p>channels</p>")))
     await cli.ok("pool", "create", "news", "--word", "ownership", "--form", "text")
     await cli.ok("add", url)
@@ -19,7 +19,7 @@ async def test_what_a_feed_brings_is_handed_on(cli: CommandLine) -> None:
     assert (used["id"], used["taken_by"].split("/")[0]) == (title["id"], "alice")
 
 
-async def test_what_was_there_before_the_group_is_handed_on_too(cli: CommandLine) -> None:
+async def test_entries_older_than_the_group_are_handed_out_too(cli: CommandLine) -> None:
     await cli.ok("add", cli.web.serve("/feed", answer(item("a", "text"), item("b", "text"))))
 
     told = (await cli.ok("pool", "create", "all")).out
@@ -33,7 +33,7 @@ async def test_what_was_there_before_the_group_is_handed_on_too(cli: CommandLine
     ]
 
 
-async def test_leases_by_commands(cli: CommandLine) -> None:
+async def test_leases_with_commands(cli: CommandLine) -> None:
     await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
     await cli.ok("pool", "create", "all", "--guarantee", "lease")
 
@@ -68,7 +68,7 @@ async def test_a_group_is_changed_paused_and_deleted(cli: CommandLine) -> None:
     assert (await cli.run("pool", "show", "late news")).code == 2
 
 
-async def test_who_may_take_is_granted_listed_and_taken_away(cli: CommandLine) -> None:
+async def test_a_right_to_take_is_granted_listed_and_revoked(cli: CommandLine) -> None:
     await cli.ok("pool", "create", "news")
     for name in ("alice", "bob"):
         await cli.ok("user", "add", name, typed="correct horse\n")
@@ -85,7 +85,7 @@ async def test_who_may_take_is_granted_listed_and_taken_away(cli: CommandLine) -
     assert (await cli.run("pool", "grant", "news", "nobody")).code == 2
 
 
-async def test_a_rule_by_label_says_whose_labels(cli: CommandLine) -> None:
+async def test_a_rule_by_label_names_the_account_of_the_labels(cli: CommandLine) -> None:
     await cli.ok("user", "add", "alice", typed="correct horse\n")
 
     refused = await cli.run("pool", "create", "best", "--label", "best")
@@ -99,7 +99,7 @@ async def test_a_rule_by_label_says_whose_labels(cli: CommandLine) -> None:
     assert (group["rule"]["labels"], group["rule"]["labels_of"]) == (["best"], "alice")
 
 
-async def test_a_key_is_limited_to_groups(cli: CommandLine) -> None:
+async def test_a_key_can_be_limited_to_groups(cli: CommandLine) -> None:
     await cli.ok("pool", "create", "news")
     await cli.ok("user", "add", "alice", typed="correct horse\n")
 

@@ -1,4 +1,4 @@
-"""`feedmill purge`: what is dropped, what would be, and the rule for a bucket."""
+"""`feedmill purge`: what is deleted, what would be, and the lifecycle rule for a bucket."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.waiting import until
 
 
 async def one_left_long_ago(cli: CommandLine) -> None:
-    """A feed, one of whose two entries left it years ago."""
+    """A feed with two entries, one of which left it years ago."""
     await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
     db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
     await db.batch([Step(entries.update().where(entries.c.title == "b").values(in_feed=0, last_seen_at="2020-01-01"))])
@@ -29,7 +29,7 @@ async def titles(cli: CommandLine) -> list[str]:
     return [row["title"] for row in rows]
 
 
-async def test_a_dry_run_says_what_a_purge_then_does(cli: CommandLine) -> None:
+async def test_a_dry_run_reports_what_a_purge_then_does(cli: CommandLine) -> None:
     await one_left_long_ago(cli)
 
     would = (await cli.ok("purge", "--dry-run")).out
@@ -41,7 +41,7 @@ async def test_a_dry_run_says_what_a_purge_then_does(cli: CommandLine) -> None:
     assert await titles(cli) == ["a"]
 
 
-async def test_a_program_gets_one_object(cli: CommandLine) -> None:
+async def test_json_output_is_one_object(cli: CommandLine) -> None:
     await one_left_long_ago(cli)
 
     [first] = (await cli.ok("purge", "--sweep", "--json")).records
@@ -52,7 +52,7 @@ async def test_a_program_gets_one_object(cli: CommandLine) -> None:
     assert second == nothing
 
 
-async def test_the_settings_say_for_how_long(cli: CommandLine) -> None:
+async def test_the_settings_decide_how_long_entries_are_kept(cli: CommandLine) -> None:
     await one_left_long_ago(cli)
 
     [kept] = (await cli.ok("purge", "--json", retention_days="9999")).records
@@ -74,7 +74,7 @@ async def test_a_server_purges_by_itself(cli: CommandLine) -> None:
         server.stop()
 
 
-def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) -> None:
+def test_the_lifecycle_rule_for_a_bucket_is_printed_and_nothing_changed(tmp_path: Path) -> None:
     done = feedmill("purge", "--lifecycle", cwd=tmp_path, settings={"objects": "s3://bucket/mill", "raw_days": "7"})
 
     [rule] = json.loads(done.stdout)["Rules"]
@@ -82,5 +82,5 @@ def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_there_is_no_rule_for_a_folder(tmp_path: Path) -> None:
+def test_there_is_no_lifecycle_rule_for_a_folder(tmp_path: Path) -> None:
     assert_one_line(feedmill("purge", "--lifecycle", cwd=tmp_path), "only a bucket", code=2)

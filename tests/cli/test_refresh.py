@@ -1,4 +1,4 @@
-"""`feedmill refresh`: lines that programs read, exit codes, Ctrl-C, and beside a server."""
+"""`feedmill refresh`: lines for programs, exit codes, Ctrl-C, and next to a running server."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.waiting import until
 
 
-async def test_one_line_for_each_feed_and_one_for_all(cli: CommandLine) -> None:
+async def test_json_output_has_one_line_for_each_feed_and_one_for_all(cli: CommandLine) -> None:
     good, bad = cli.web.serve("/good", answer(item("a"), title="Good")), cli.web.serve("/bad", Answer(status=404))
     await cli.ok("add", "--no-fetch", good, bad)
 
@@ -36,7 +36,7 @@ async def test_one_line_for_each_feed_and_one_for_all(cli: CommandLine) -> None:
     assert counts == {"event": "summary", "feeds": 2, "updated": 1, "unchanged": 0, "failed": 1, "new_entries": 1}
 
 
-async def test_a_person_sees_a_bar_the_news_and_a_sentence(cli: CommandLine) -> None:
+async def test_a_terminal_shows_a_progress_bar_the_new_entries_and_a_summary(cli: CommandLine) -> None:
     good, bad = cli.web.serve("/good", answer(item("a"), title="[Good]")), cli.web.serve("/bad", Answer(status=404))
     await cli.ok("add", "--no-fetch", good, bad)
 
@@ -49,14 +49,14 @@ async def test_a_person_sees_a_bar_the_news_and_a_sentence(cli: CommandLine) -> 
     assert re.search(r"2 feeds in [\d.]+ s: 1 updated, 1 failed; 1 new entry\n", shown)
 
 
-async def test_the_exit_code_tells_when_nothing_worked(cli: CommandLine) -> None:
+async def test_the_exit_code_is_non_zero_when_every_feed_failed(cli: CommandLine) -> None:
     bad = cli.web.serve("/bad", Answer(status=404))
     await cli.ok("add", "--no-fetch", bad)
 
     assert (await cli.run("refresh", bad)).code == 1
 
 
-async def test_what_is_due_is_refreshed_until_nothing_is(cli: CommandLine) -> None:
+async def test_due_feeds_are_refreshed_until_none_is_due(cli: CommandLine) -> None:
     urls = [cli.web.serve(f"/{number}", answer(item("a"))) for number in range(30)]
     await cli.ok("add", "--no-fetch", *urls)
 
@@ -74,7 +74,7 @@ async def test_due_feeds_are_compared_with_the_feeds_file_first(cli: CommandLine
     assert [(line.get("url"), line["new_entries"]) for line in done.records] == [(url, 1), (None, 1)]
 
 
-async def test_a_broken_feeds_file_is_reported_and_the_feeds_are_refreshed_all_the_same(cli: CommandLine) -> None:
+async def test_a_broken_feeds_file_is_reported_and_the_feeds_are_still_refreshed(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", cli.web.serve("/feed", answer(item("a"))))
     (cli.folder / "data" / "feeds.yaml").write_text("- url: [\n")
 
@@ -84,7 +84,7 @@ async def test_a_broken_feeds_file_is_reported_and_the_feeds_are_refreshed_all_t
     assert "line 2, column 1" in done.err
 
 
-async def test_it_must_be_said_which_feeds(cli: CommandLine) -> None:
+async def test_the_feeds_to_refresh_must_be_named(cli: CommandLine) -> None:
     for args in ((), ("--all", "--due"), ("--all", "1")):
         done = await cli.run("refresh", *args)
         assert done.code == 2
@@ -94,7 +94,7 @@ async def test_it_must_be_said_which_feeds(cli: CommandLine) -> None:
     assert "there is no feed https://example.org/none" in unknown.err
 
 
-async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(cli: CommandLine) -> None:
+async def test_ctrl_c_releases_every_claim_and_ends_the_batch(cli: CommandLine) -> None:
     async def hang(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
@@ -114,7 +114,7 @@ async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(cli: CommandLine
     assert (row["claimed"], batch["status"]) == (0, "cancelled")
 
 
-async def test_asking_for_all_while_that_runs_joins_it(cli: CommandLine) -> None:
+async def test_a_second_refresh_of_all_joins_the_running_one(cli: CommandLine) -> None:
     second_has_joined = asyncio.Event()
 
     async def hold(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -135,7 +135,7 @@ async def test_asking_for_all_while_that_runs_joins_it(cli: CommandLine) -> None
     assert len(cli.web.requests) == 3
 
 
-async def test_commands_work_beside_a_server(cli: CommandLine) -> None:
+async def test_commands_work_next_to_a_server(cli: CommandLine) -> None:
     with serving(cwd=cli.folder, settings=cli.settings):
         url = cli.web.serve("/feed", answer(item("a"), title="News"))
         assert (await cli.ok("add", url)).out == "added feed 1 News, 1 entry\n"

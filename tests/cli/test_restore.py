@@ -1,4 +1,4 @@
-"""`feedmill restore`: which feeds, which time, what would change."""
+"""`feedmill restore`: which feeds, which period, what would change."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from tests.flows.refresh_environment import answer, item
 
 
 async def lost(cli: CommandLine, *names: str) -> list[str]:
-    """Feeds of these names whose entries are gone from the database; their URLs."""
+    """Feeds with these names whose entries were deleted from the database; their URLs."""
     urls = [cli.web.serve(f"/{name}", answer(item(name), title=name)) for name in names]
     await cli.ok("add", *urls)
     db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
@@ -24,7 +24,7 @@ async def lost(cli: CommandLine, *names: str) -> list[str]:
     return urls
 
 
-async def test_a_dry_run_says_what_a_restore_then_does(cli: CommandLine) -> None:
+async def test_a_dry_run_reports_what_a_restore_then_does(cli: CommandLine) -> None:
     await lost(cli, "a", "b")
 
     would = await cli.ok("restore", "--all", "--dry-run")
@@ -45,7 +45,7 @@ async def test_feeds_are_named_by_id_or_url(cli: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(("when", "bodies"), [("--since", 0), ("--until", 1)])
-async def test_a_time_bounds_it(cli: CommandLine, when: str, bodies: int) -> None:
+async def test_a_restore_can_be_limited_to_a_period(cli: CommandLine, when: str, bodies: int) -> None:
     await lost(cli, "a")
 
     [done] = (await cli.ok("restore", "--all", when, "2999-01-01", "--json")).records
@@ -53,7 +53,7 @@ async def test_a_time_bounds_it(cli: CommandLine, when: str, bodies: int) -> Non
     assert done["bodies"] == bodies
 
 
-async def test_a_person_sees_how_far_it_is(cli: CommandLine) -> None:
+async def test_a_terminal_shows_the_progress(cli: CommandLine) -> None:
     await lost(cli, "a", "b")
 
     shown = await cli.on_terminal("restore", "--all")
@@ -99,7 +99,7 @@ async def test_restore_from_a_store_without_descriptors_fails_and_writes_nothing
     await cli.ok("purge")
 
 
-async def test_refresh_due_from_cron_writes_cards(cli: CommandLine) -> None:
+async def test_refresh_due_from_cron_writes_descriptors(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("a")))
     (cli.folder / "data").mkdir()
     (cli.folder / "data" / "feeds.json").write_text(json.dumps([url]))
@@ -110,7 +110,7 @@ async def test_refresh_due_from_cron_writes_cards(cli: CommandLine) -> None:
     assert json.loads(card.read_text()) == {"feed_id": 1, "url": url, "title": "A feed"}
 
 
-async def test_a_second_database_restores_and_the_real_one_goes_on_purging(cli: CommandLine) -> None:
+async def test_a_second_database_restores_and_the_real_one_keeps_purging(cli: CommandLine) -> None:
     await lost(cli, "a")
 
     done = await cli.run("--data", "second", "--set", f"objects={objects(cli)}", "restore", "--from-store")
@@ -122,7 +122,7 @@ async def test_a_second_database_restores_and_the_real_one_goes_on_purging(cli: 
     await cli.ok("purge", "--sweep")
 
 
-async def test_ownership_changes_on_an_explicit_word(cli: CommandLine) -> None:
+async def test_ownership_changes_only_with_an_explicit_option(cli: CommandLine) -> None:
     await lost(cli, "a")
     second = ("--data", "second", "--set", f"objects={objects(cli)}")
 
@@ -169,7 +169,7 @@ async def table_sizes(path: Path, *tables: Table) -> list[int]:
 @pytest.mark.parametrize(
     "args", [(), ("1", "--all"), ("--all", "--since", "yesterday"), ("99",), ("--all", "--take-ownership")]
 )
-async def test_what_makes_no_sense_is_refused(cli: CommandLine, args: tuple[str, ...]) -> None:
+async def test_an_invalid_option_is_refused(cli: CommandLine, args: tuple[str, ...]) -> None:
     done = await cli.run("restore", *args)
 
     assert (done.code, done.out) == (2, "")

@@ -1,4 +1,4 @@
-"""`feedmill api`, `worker` and `scheduler`: what they need, and how they end."""
+"""`feedmill api`, `worker` and `scheduler`: what they need, and how they stop."""
 
 import os
 import signal
@@ -18,21 +18,21 @@ ROLES = ("api", "scheduler", "worker")
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_without_redis_it_says_what_to_do(tmp_path: Path, role: str) -> None:
+def test_without_redis_the_message_says_what_to_do(tmp_path: Path, role: str) -> None:
     done = feedmill(role, cwd=tmp_path, settings={"database": "postgresql://localhost/feedmill"})
 
     assert_one_line(done, "redis", f"feedmill {role}", "feedmill serve", code=2)
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_with_sqlite_it_says_what_to_do(tmp_path: Path, role: str) -> None:
+def test_with_sqlite_the_message_says_what_to_do(tmp_path: Path, role: str) -> None:
     done = feedmill(role, cwd=tmp_path, settings={"redis": "redis://127.0.0.1:1"})
 
     assert_one_line(done, "database", f"feedmill {role}", "postgresql://", "feedmill serve", code=2)
 
 
 @pytest.mark.parametrize("role", ["scheduler", "worker"])
-def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service) -> None:
+def test_each_process_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service) -> None:
     out, log = tmp_path / "out", tmp_path / "log"
     with own_redis() as redis, out.open("w") as to_out, log.open("w") as to_log, open(os.devnull) as nothing:
         env = environment({"database": postgres_service.url, "redis": redis.service.url})
@@ -51,18 +51,18 @@ def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service) 
 
 
 def _is_present(redis: str) -> bool:
-    """Whether a process has said that it is at work."""
+    """Whether a process has reported that it runs."""
     with Redis.from_url(redis) as client:
         return bool(client.zcard("feedmill:present"))
 
 
-def test_an_api_does_not_sign_with_a_key_of_its_own(tmp_path: Path) -> None:
+def test_the_api_needs_a_shared_signing_key(tmp_path: Path) -> None:
     settings = {"database": "postgresql://localhost/feedmill", "redis": "redis://127.0.0.1:1"}
 
     assert_one_line(feedmill("api", cwd=tmp_path, settings=settings), "secret_key", "openssl rand", code=2)
 
 
-def test_the_api_answers_also_without_redis_at_hand(tmp_path: Path, postgres_service: Service) -> None:
+def test_the_api_responds_also_while_redis_is_down(tmp_path: Path, postgres_service: Service) -> None:
     settings = {"database": postgres_service.url, "redis": "redis://127.0.0.1:1", "secret_key": token_hex(32)}
 
     with new_interpreter.serving(cwd=tmp_path, settings=settings, command="api") as server:

@@ -1,4 +1,4 @@
-"""`feedmill serve` as a process: it starts, answers, ends when told to, and shares its folder with commands only."""
+"""`feedmill serve` as a process: it starts, responds, stops on a signal, and only commands share its folder."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from tests.cli.command import assert_one_line, feedmill, serving
 
 SECOND_START_CPU_SECONDS = 3
 LONGEST_START_SECONDS = 25
-# So that the server leaves the feeds of these tests alone.
+# So that the server does not fetch the feeds of these tests.
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
@@ -43,7 +43,7 @@ def test_a_server_prints_the_address_to_open(tmp_path: Path) -> None:
         assert f"open {server.address}\n" in server.printed()
 
 
-def test_a_second_start_is_quick(tmp_path: Path) -> None:
+def test_a_second_start_is_fast(tmp_path: Path) -> None:
     feedmill("migrate", cwd=tmp_path)
     used, started = new_interpreter.cpu_seconds_of_children(), time.monotonic()
 
@@ -51,7 +51,7 @@ def test_a_second_start_is_quick(tmp_path: Path) -> None:
         assert server.get("/health")[0] == 200
         waited = time.monotonic() - started
 
-    # Processor time is about our work alone. The other is so long that only a wait of our own makes it longer.
+    # CPU time is our work alone. The limit of the other is so long that only a wait of our own exceeds it.
     assert new_interpreter.cpu_seconds_of_children() - used < SECOND_START_CPU_SECONDS
     assert waited < LONGEST_START_SECONDS
 
@@ -72,7 +72,7 @@ def test_a_server_that_was_killed_leaves_the_folder_free(tmp_path: Path) -> None
         assert server.get("/health")[0] == 200
 
 
-def test_a_port_in_use_is_said_in_one_line_before_anything_is_touched(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line_before_anything_is_changed(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -84,14 +84,14 @@ def test_a_port_in_use_is_said_in_one_line_before_anything_is_touched(tmp_path: 
     assert not (tmp_path / "data" / "feedmill.db").exists()
 
 
-def test_commands_run_beside_a_server(tmp_path: Path) -> None:
+def test_commands_run_next_to_a_server(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
         assert feedmill("migrate", cwd=tmp_path).stdout == "nothing to do: the schema is up to date\n"
         assert feedmill("check", cwd=tmp_path).returncode == 0
         assert server.get("/health")[0] == 200
 
 
-async def test_many_processes_write_beside_a_server_and_nothing_is_lost(tmp_path: Path) -> None:
+async def test_many_processes_write_next_to_a_server_and_nothing_is_lost(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
         checks = asyncio.gather(*(asyncio.to_thread(feedmill, "check", cwd=tmp_path) for _ in range(3)))
         urls = await _add_feeds(tmp_path, 100)

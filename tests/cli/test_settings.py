@@ -1,4 +1,4 @@
-"""`feedmill settings`: what is in force, without secrets."""
+"""`feedmill settings`: the settings in force, without secrets."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ SECRETS = {
 }
 
 
-def test_every_setting_is_printed_with_its_sentence_and_variable(tmp_path: Path) -> None:
+def test_every_setting_is_printed_with_its_description_and_variable(tmp_path: Path) -> None:
     printed = feedmill("--set", "port=9000", "settings", cwd=tmp_path).stdout
 
     assert "port = 9000\n" in printed

@@ -25,7 +25,7 @@ async def test_a_feed_is_shown_with_its_latest_entries(cli: CommandLine) -> None
     assert len(record["latest"]) == 1
 
 
-async def test_an_entry_is_shown_as_text_as_stored_and_with_all_fields(cli: CommandLine) -> None:
+async def test_an_entry_is_shown_as_text_as_stored_html_or_as_json(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("a", HTML, NOW)))
     await cli.ok("add", url)
     cli.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
@@ -39,7 +39,7 @@ async def test_an_entry_is_shown_as_text_as_stored_and_with_all_fields(cli: Comm
     assert [revision["content_html"] for revision in entry["revisions"]] == ["<p>Only chips</p>"]
 
 
-async def test_the_keys_of_json_output_stay(cli: CommandLine) -> None:
+async def test_the_keys_of_json_output_are_stable(cli: CommandLine) -> None:
     files = '<category>Food</category><enclosure url="https://example.org/a.mp3" type="audio/mpeg" length="7"/>'
     url = cli.web.serve("/feed", answer(item("a", HTML, NOW).replace("</item>", f"{files}</item>")))
     await cli.ok("add", url)
@@ -59,7 +59,7 @@ async def test_the_keys_of_json_output_stay(cli: CommandLine) -> None:
     assert entry["in_feed"] is True
 
 
-async def test_what_is_not_there_is_said_so(cli: CommandLine) -> None:
+async def test_a_missing_feed_or_entry_is_reported(cli: CommandLine) -> None:
     for name in ("entry:9", "entry:x", "9", "https://example.org/none"):
         done = await cli.run("show", name)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

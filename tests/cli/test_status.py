@@ -1,4 +1,4 @@
-"""`feedmill status`: counts, for a person and for a program."""
+"""`feedmill status`: counts, as text and as JSON."""
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
@@ -20,7 +20,7 @@ async def test_everything_is_counted(cli: CommandLine) -> None:
     assert status["server"] == {"running": False, "process": None}
 
 
-async def test_a_person_reads_the_same(cli: CommandLine) -> None:
+async def test_the_text_has_the_same_counts(cli: CommandLine) -> None:
     told = (await cli.ok("status")).out
 
     assert told.startswith("feeds     0: 0 due")

@@ -1,4 +1,4 @@
-"""`feedmill status` of a scaled-out installation: which processes there are, and that it can't know without Redis."""
+"""`feedmill status` of a scaled-out installation: its processes, which it can't know without Redis."""
 
 import json
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ def _status(scaled: ScaledOutInstallation, *options: str) -> str:
     return str(done.stdout)
 
 
-async def test_status_names_the_processes_that_are_at_work(scaled: ScaledOutInstallation) -> None:
+async def test_status_names_the_running_processes(scaled: ScaledOutInstallation) -> None:
     processes = [await scaled.start(role) for role in ("scheduler", "worker", "worker")]
 
     async def all_are_seen() -> bool:
@@ -56,7 +56,7 @@ async def test_status_says_that_it_cannot_know_without_redis(scaled: ScaledOutIn
     assert record["processes"] is None
 
 
-async def test_a_claim_that_nobody_renews_is_not_counted_as_running(scaled: ScaledOutInstallation) -> None:
+async def test_a_claim_that_is_not_renewed_is_not_counted_as_running(scaled: ScaledOutInstallation) -> None:
     now = datetime.now(UTC)
     ages = [timedelta(seconds=10), timedelta(seconds=90)]
     for feed, age in zip(await scaled.env.feeds(), ages, strict=False):

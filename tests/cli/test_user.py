@@ -1,4 +1,4 @@
-"""`feedmill user`: accounts from the command line; a password never stands among the arguments."""
+"""`feedmill user`: accounts from the command line; a password is never a command-line argument."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def mill_of_alice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_an_account_from_first_to_last(tmp_path: Path) -> None:
+def test_an_account_is_created_changed_and_deleted(tmp_path: Path) -> None:
     assert "no accounts yet" in feedmill("user", "list", cwd=tmp_path).stdout
 
     first = feedmill("user", "add", "Alice", cwd=tmp_path, typed="correct horse\n")
@@ -32,7 +32,7 @@ def test_an_account_from_first_to_last(tmp_path: Path) -> None:
     assert '"status": "active"' in feedmill("user", "list", "--json", cwd=tmp_path).stdout
 
 
-def test_a_new_password_prints_what_stays_and_revokes_keys_on_request(tmp_path: Path) -> None:
+def test_a_new_password_lists_the_keys_that_stay_and_revokes_them_on_request(tmp_path: Path) -> None:
     feedmill("user", "add", "alice", cwd=tmp_path, typed="correct horse\n")
     for _ in range(2):
         feedmill("user", "key", "alice", cwd=tmp_path)
@@ -47,7 +47,7 @@ def test_a_new_password_prints_what_stays_and_revokes_keys_on_request(tmp_path: 
     assert revoked.stdout == "alice has a new password. Sessions ended: 0. Keys revoked: 2.\n"
 
 
-def test_an_account_is_deleted_after_a_question(tmp_path: Path) -> None:
+def test_deleting_an_account_needs_a_confirmation(tmp_path: Path) -> None:
     for name in ("alice", "bob"):
         feedmill("user", "add", name, cwd=tmp_path, typed="correct horse\n")
 
@@ -69,13 +69,13 @@ def test_an_account_is_deleted_after_a_question(tmp_path: Path) -> None:
         ("long enough\n", ("password", "nobody"), "no account nobody"),
     ],
 )
-def test_what_can_not_be_done_is_reported_in_one_line(
+def test_an_impossible_change_is_reported_in_one_line(
     mill_of_alice: Path, typed: str, args: tuple[str, ...], words: str
 ) -> None:
     assert_one_line(feedmill("user", *args, cwd=mill_of_alice, typed=typed), words, code=2)
 
 
-def test_a_key_is_printed_once_and_no_more_powerful_than_its_owner(mill_of_alice: Path) -> None:
+def test_a_key_is_printed_once_with_no_more_rights_than_its_owner(mill_of_alice: Path) -> None:
     made = feedmill("user", "key", "alice", "--for", "a script", "--scope", "read", cwd=mill_of_alice)
 
     assert made.returncode == 0

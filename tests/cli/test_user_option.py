@@ -27,7 +27,7 @@ async def alice(cli: CommandLine) -> User:
     return user
 
 
-async def test_a_person_is_subscribed_and_told_when_they_are_already(cli: CommandLine, alice: User) -> None:
+async def test_a_user_is_subscribed_and_an_existing_subscription_is_reported(cli: CommandLine, alice: User) -> None:
     url = cli.web.serve("/feed", answer(item("a"), title="News"))
 
     first = await cli.ok("add", "--user", "alice", "--folder", "Tech", "--title", "Mine", url)
@@ -39,20 +39,22 @@ async def test_a_person_is_subscribed_and_told_when_they_are_already(cli: Comman
     assert (hers.title, hers.unread_count, len(hers.folder_ids), folders) == ("Mine", 1, 1, ["Tech"])
 
 
-async def test_a_person_is_found_however_the_name_is_typed(cli: CommandLine, alice: User) -> None:
+async def test_a_user_is_found_however_the_name_is_typed(cli: CommandLine, alice: User) -> None:
     done = await cli.ok("add", "--user", "ALICE", cli.web.serve("/feed", answer(item("one"))))
 
     assert "for alice" in done.out.lower()
     assert len((await _hers(cli, alice))[0]) == 1
 
 
-async def test_where_there_are_people_a_feed_that_nobody_reads_is_reported(cli: CommandLine, alice: User) -> None:
+async def test_with_user_accounts_a_feed_without_subscribers_is_reported(cli: CommandLine, alice: User) -> None:
     done = await cli.ok("add", cli.web.serve("/feed", answer(item("one"))))
 
     assert "nobody reads it yet" in done.out
 
 
-async def test_what_can_not_be_had_is_reported_and_nobody_is_subscribed(cli: CommandLine, alice: User) -> None:
+async def test_a_failed_fetch_or_an_unknown_user_is_reported_without_a_subscription(
+    cli: CommandLine, alice: User
+) -> None:
     url = cli.web.serve("/feed", Answer(status=404))
 
     failed = await cli.run("add", "--user", "alice", url)
@@ -63,7 +65,7 @@ async def test_what_can_not_be_had_is_reported_and_nobody_is_subscribed(cli: Com
     assert (await _hers(cli, alice))[0] == []
 
 
-async def test_a_list_is_taken_over_for_a_person(cli: CommandLine, alice: User) -> None:
+async def test_a_list_is_imported_for_a_user(cli: CommandLine, alice: User) -> None:
     inside = '<outline text="F"><outline text="x" xmlUrl="https://x.example/"/></outline>'
     (cli.folder / "list.opml").write_text(f"<opml><body>{inside}</body></opml>")
 
@@ -72,7 +74,7 @@ async def test_a_list_is_taken_over_for_a_person(cli: CommandLine, alice: User) 
     assert done.records == [{"added": 1, "known": 0, "problems": []}]
     mine, folders = await _hers(cli, alice)
     assert ([each.title for each in mine], folders) == (["x"], ["F"])
-    # Nobody fetches it just now, so the next scan may.
+    # Nothing fetches it now, so the next scan does.
     assert str(mine[0].next_fetch_at) <= to_iso(datetime.now(UTC))
 
 

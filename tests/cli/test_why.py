@@ -1,4 +1,4 @@
-"""`feedmill why`: the schedule in sentences."""
+"""`feedmill why`: the explanation of a feed's schedule."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.flows.refresh_environment import answer, item
 from tests.scripted_web import Answer
 
 
-async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(cli: CommandLine) -> None:
+async def test_a_throttled_feed_says_how_long_its_server_asked_us_to_wait(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", Answer(status=429, headers={"Retry-After": "7200"}))
     await cli.ok("add", "--no-fetch", url)
     await cli.run("refresh", "1")
@@ -15,12 +15,12 @@ async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(cli: Comma
     told = (await cli.ok("why", url)).out
 
     assert "Its server turned us away" in told
-    # A few minutes more, because others wait for the same moment.
+    # A few minutes more, because other feeds wait for the same moment.
     assert re.search(r"The next fetch is in 2(\.1)? h", told)
     assert "HTTP 429" in told
 
 
-async def test_a_hinted_feed_tells_who_asked(cli: CommandLine) -> None:
+async def test_a_feed_with_hints_names_their_source(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("a"), channel="<ttl>240</ttl>", title="Slow"))
     await cli.ok("add", url)
 
@@ -33,7 +33,7 @@ async def test_a_hinted_feed_tells_who_asked(cli: CommandLine) -> None:
     ]
 
 
-async def test_a_feed_that_is_not_there_is_said_so(cli: CommandLine) -> None:
+async def test_a_missing_feed_is_reported(cli: CommandLine) -> None:
     done = await cli.run("why", "7")
 
     assert (done.code, done.out) == (2, "")

@@ -1,4 +1,4 @@
-"""The site and the people of the pages' tests; no starter feed of the real web is asked for."""
+"""The site and the users of the page tests; the starter feeds are never requested from the real web."""
 
 import pytest
 

@@ -1,7 +1,8 @@
 """Measures how the CPU time of a function grows with its input.
 
-Most functions are linear and quick. So each text is read once, and only what takes long for its length is read again at
-a quarter of the length, and then at growing sizes: several times, the shortest counts, as others use the machine too.
+Most functions are linear and fast. So each text is read once. Only a text that takes long for its length is read
+again, at a quarter of the length and then at growing sizes: several times, with the minimum counted, because other
+programs use the machine too.
 """
 
 import gc
@@ -14,15 +15,15 @@ from itertools import product
 from tests.hostile.repeated_texts import repeated
 from tests.hostile.text_readers import REFUSALS, Read
 
-# Seconds for one character: quicker than this is quick enough.
+# Seconds per character that are always fast enough.
 SLOW = 2e-7
 # How much longer four times the text takes: linear is 4, quadratic is 16.
 SUSPICIOUS = 6.0
-# A suspect is measured from this length on: shorter texts are over before there is something to measure.
+# A suspect is measured from this length on: shorter texts end before there is something to measure.
 LEAST_MEASURED = 1_000
-# Below this the clock and the machine's other work count as much as the function does.
+# Below this the clock and other load matter as much as the function.
 MEASURABLE = 0.001
-# Above this there is nothing left to measure.
+# Above this no further measurement is needed.
 LONG = 1.0
 DOUBLINGS = 4
 # Linear is 2, quadratic is 4.
@@ -52,7 +53,7 @@ class Growth:
 
 
 def find_excessive(name: str, read: Read, pieces: Iterable[str], endings: Iterable[str], length: int) -> list[Growth]:
-    """Returns what grows too fast among all these texts."""
+    """Returns those of all these texts whose time grows too fast."""
     with _no_collections():
         suspects = list(find_suspects(read, pieces, endings, length))
         found = [_confirmed(name, read, piece, ending, length) for piece, ending in suspects]
@@ -60,12 +61,12 @@ def find_excessive(name: str, read: Read, pieces: Iterable[str], endings: Iterab
 
 
 def find_suspects(read: Read, pieces: Iterable[str], endings: Iterable[str], length: int) -> Iterator[tuple[str, str]]:
-    """The texts that may grow too fast, as far as two lengths tell."""
+    """The texts that may grow too fast, judged by two lengths."""
     return (text for text in product(pieces, endings) if _is_suspect(read, *text, length))
 
 
 def cpu_seconds(read: Read, text: str) -> float:
-    """The CPU time of reading the text once; that the reader refuses it is fine."""
+    """The CPU time of reading the text once; the reader may refuse it."""
     started = time.thread_time()
     try:
         read(text)
@@ -86,7 +87,7 @@ def _shortest(read: Read, text: str) -> float:
 
 
 def _confirmed(name: str, read: Read, piece: str, ending: str, length: int) -> Growth | None:
-    """The growth, if it is excessive both times that it is measured."""
+    """The growth, if it is excessive in two measurements."""
     for _ in range(2):
         growth = measure_growth(name, read, piece, ending, max(length // 4, LEAST_MEASURED))
         if not growth.is_excessive:
@@ -110,7 +111,7 @@ def _times(read: Read, piece: str, ending: str, length: int) -> Iterator[float]:
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """A collection of garbage in the midst would be counted for the function."""
+    """Disables garbage collection, whose time would be counted for the function."""
     gc.disable()
     try:
         yield

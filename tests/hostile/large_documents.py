@@ -1,4 +1,4 @@
-"""Documents as large as a feed or an article may be, in shapes that take long to read."""
+"""Documents as large as a feed or an article may be, in shapes that take long to parse."""
 
 FEED_BYTES = 15_000_000
 ARTICLE_BYTES = 990_000

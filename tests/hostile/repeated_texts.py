@@ -1,6 +1,6 @@
-"""Texts that are one piece over and over: every separator, bracket, quote and white space, alone, in pairs, in markup.
+"""Texts that repeat one piece: every separator, bracket, quote and white space, alone, in pairs, in markup.
 
-What follows the last piece matters too: many an expression is slow only where it fails at the end.
+The ending after the last piece matters too: many an expression is slow only where it fails at the end.
 """
 
 from itertools import combinations
@@ -36,18 +36,18 @@ PIECES = (
 )
 # fmt: on
 ENDINGS = ("", "x")
-# What begins something that has an end: whoever looks for the end of each reads to the end of the text each time. That
+# Openings of something that has an end: code that searches the end of each reads the rest of the text each time. That
 # is so fast that it shows in long texts only.
 OPENINGS = ("<", "</", "<!--", "<![CDATA[", "<?", "<a ", "<script>", "<title>", "&", '"', "'", "“", "(", "[", ",", " ")
-# All pairs of these, which are the characters that some grammar gives a meaning.
+# All pairs of these characters, which some grammar gives a meaning.
 PAIRED = tuple("<>&,;:='\"()[]{}/\\|#?!%@-_.*+ \t\n\ra0é字")
 
 
 def pairs() -> list[str]:
-    """Two characters in turn; `ab` over and over is `ba` over and over."""
+    """Pairs of different characters; `ab` repeated is the same as `ba` repeated."""
     return ["".join(pair) for pair in combinations(PAIRED, 2)]
 
 
 def repeated(piece: str, length: int, ending: str = "") -> str:
-    """The piece over and over, about so many characters in all."""
+    """The piece repeated to about this many characters."""
     return piece * (length // len(piece)) + ending

@@ -1,13 +1,14 @@
-"""Measures how long the event loop of a server process is held, on a machine that others use as well.
+"""Measures how long the event loop of a server process is blocked, on a machine with other load.
 
-A prober asks `/health/live` again and again, and measures three times while an answer is due:
+A prober requests `/health/live` repeatedly, and measures three times until the response:
 
-- the CPU time of the server process, which grows while the loop is held, and not while the machine does something else;
+- the CPU time of the server process, which grows while the loop is blocked, and not with other load;
 - the time for which the thread of the loop, or the prober, was ready to run and no core was free (`schedstat`);
-- the time on the wall.
+- the wall time.
 
-On a busy machine another thread of the server may well work while the thread of the loop waits for a core: that holds
-nobody. So the loop was held for no longer than the wall time without those waits, and no longer than the CPU time.
+On a busy machine another thread of the server may work while the thread of the loop waits for a core: that does not
+block the loop. So the loop was blocked for no longer than the wall time without those waits, and no longer than the
+CPU time.
 """
 
 import http.client
@@ -36,7 +37,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Prober:
-    """Asks until the block ends, at least once; `held` and `wall` have the seconds of each answer."""
+    """Sends requests until the block ends, at least one; `held` and `wall` have the seconds of each response."""
 
     port: int
     pid: int
@@ -76,13 +77,13 @@ class Prober:
 
     def _times(self) -> tuple[float, float, float]:
         """The server's CPU time, how long the loop's thread and this one waited for a core, and the wall clock."""
-        # The loop runs in the main thread, whose number is that of the process.
+        # The loop runs in the main thread, whose id is that of the process.
         waited = waiting_time(self.pid, self.pid) + waiting_time(os.getpid(), threading.get_native_id())
         return cpu_time(self.pid), waited, time.monotonic()
 
 
 def cpu_time(pid: int) -> float:
-    """The seconds that a process has used, all its threads together."""
+    """The CPU seconds of a process with all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
@@ -94,7 +95,7 @@ def waiting_time(pid: int, thread: int) -> float:
 
 @dataclass(frozen=True)
 class Reader:
-    """Alice at a running server, and the folder of a web site next to it."""
+    """Alice's client for a running server, and the folder of a web site next to it."""
 
     server: Server
     client: httpx.Client
@@ -126,7 +127,7 @@ class Reader:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[Reader]:
-    """A server with one account, a web site, and who uses both."""
+    """A server with one account, a web site, and a client for both."""
     files, data = folder / "site", folder / "data"
     files.mkdir()
     data.mkdir()
@@ -144,7 +145,7 @@ def reading(folder: Path) -> Iterator[Reader]:
 
 @contextmanager
 def _site(folder: Path) -> Iterator[str]:
-    """A web server in a process of its own, so that what it sends takes no time of the prober's."""
+    """A web server in a separate process, so that its work takes no time from the prober."""
     port = free_port()
     command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder), str(port)]
     log = folder.with_suffix(".log")

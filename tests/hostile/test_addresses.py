@@ -1,4 +1,4 @@
-"""What a request says of its own address leads no page of ours to another server."""
+"""The Host header of a request cannot make a page link to another server."""
 
 import httpx
 import pytest
@@ -8,7 +8,7 @@ from tests.serve.web.visitor import Visitor
 
 
 @pytest.mark.parametrize("path", ["//evil.example/nowhere", "/\\evil.example/nowhere", "///evil.example/nowhere"])
-async def test_a_page_that_is_not_there_offers_no_way_to_another_server(alice: Visitor, path: str) -> None:
+async def test_a_page_that_is_not_found_links_to_no_other_server(alice: Visitor, path: str) -> None:
     asked = httpx.URL(ORIGIN).copy_with(raw_path=path.encode())
 
     answer = await alice.client.get(asked)
@@ -17,7 +17,7 @@ async def test_a_page_that_is_not_there_offers_no_way_to_another_server(alice: V
     assert 'href="/evil.example/nowhere"' in answer.text
 
 
-async def test_a_malformed_host_header_is_refused_and_does_not_show_on_a_page(alice: Visitor) -> None:
+async def test_a_malformed_host_header_is_refused_and_not_shown_on_a_page(alice: Visitor) -> None:
     answer = await alice.client.get("/all", headers={"Host": "evil.example/path?"})
 
     assert answer.status_code == 421

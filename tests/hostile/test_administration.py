@@ -1,4 +1,4 @@
-"""Administration asked by those who may not, without a token, and with what no form of ours would send."""
+"""Administration pages requested by other users, without a token, and with invalid values."""
 
 import re
 from typing import Any
@@ -46,7 +46,7 @@ async def _ask(client: httpx.AsyncClient, method: str, path: str, fields: dict[s
     return await (client.get(path, params=fields) if method == "GET" else client.post(path, data=fields))
 
 
-async def test_nothing_of_administration_opens_to_who_is_no_admin(site: Site, charlie: Visitor) -> None:
+async def test_administration_is_closed_to_other_users(site: Site, charlie: Visitor) -> None:
     csrf, before = charlie.csrf(), everything(site)
 
     answers = {path: await _ask(charlie.client, method, _fill(path), {"csrf": csrf}) for method, path in ADMIN}
@@ -55,9 +55,7 @@ async def test_nothing_of_administration_opens_to_who_is_no_admin(site: Site, ch
     assert everything(site) == before
 
 
-async def test_nothing_of_administration_opens_to_a_visitor(
-    site: Site, alice: Visitor, nobody: httpx.AsyncClient
-) -> None:
+async def test_administration_is_closed_to_visitors(site: Site, alice: Visitor, nobody: httpx.AsyncClient) -> None:
     before = everything(site)
 
     answers = {path: await _ask(nobody, method, _fill(path), {"csrf": "x"}) for method, path in ADMIN}
@@ -69,7 +67,7 @@ async def test_nothing_of_administration_opens_to_a_visitor(
 
 
 @pytest.mark.parametrize("fields", [{}, {"csrf": ""}, {"csrf": "a" * 43}])
-async def test_an_order_without_its_token_changes_nothing(site: Site, alice: Visitor, fields: dict[str, str]) -> None:
+async def test_a_form_without_its_token_changes_nothing(site: Site, alice: Visitor, fields: dict[str, str]) -> None:
     before = everything(site)
 
     answers = {path: await alice.client.post(_fill(path), data=fields) for path in CHANGING}
@@ -79,7 +77,7 @@ async def test_an_order_without_its_token_changes_nothing(site: Site, alice: Vis
 
 
 @pytest.mark.parametrize("id", [0, 2**53, 2**63, 10**400])
-async def test_a_number_that_nothing_has_is_not_there(alice: Visitor, id: int) -> None:
+async def test_an_unknown_id_is_not_found(alice: Visitor, id: int) -> None:
     csrf = alice.csrf()
 
     answers = {}
@@ -91,7 +89,7 @@ async def test_a_number_that_nothing_has_is_not_there(alice: Visitor, id: int) -
 
 
 @pytest.mark.parametrize("odd", ODD)
-async def test_odd_words_end_in_an_answer(alice: Visitor, odd: str) -> None:
+async def test_unusual_words_cause_no_error(alice: Visitor, odd: str) -> None:
     csrf = alice.csrf()
 
     fields = dict.fromkeys(FIELDS, odd) | {"csrf": csrf}

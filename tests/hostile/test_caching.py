@@ -1,4 +1,4 @@
-"""What the API answers to one person is kept by no cache for the next."""
+"""Responses of the API to one user are not cached for another."""
 
 from fastapi.routing import APIRoute
 
@@ -14,7 +14,7 @@ PATHS = sorted(
 )
 
 
-async def test_no_answer_of_the_api_is_kept_for_somebody_else(site: Site, alice: Visitor) -> None:
+async def test_no_response_of_the_api_is_cached(site: Site, alice: Visitor) -> None:
     asked = [path for path in PATHS if f"GET {path}" not in PUBLIC_ROUTES]
     answers = {path: await alice.client.get(f"/api{path}", params={"q": "mill"}) for path in asked}
 

@@ -1,4 +1,4 @@
-"""No text of a stranger takes more than linear time, whatever it repeats.
+"""No untrusted text takes more than linear time, whatever it repeats.
 
 The functions are in `text_readers.py`, what is repeated in `repeated_texts.py`, how it is measured in `cpu_growth.py`.
 `make test` tries every text with every function. `make check` tries all characters with each, a quarter of the
@@ -34,7 +34,7 @@ READING_STRANGERS = (
 )
 
 
-# What is slow with one text is slow with several that are alike: each part has some of them.
+# What is slow with one text is slow with similar ones: each part has some of them.
 PARTS = 8
 # Pieces, endings and length.
 Texts = tuple[Sequence[str], Sequence[str], int]
@@ -78,13 +78,13 @@ def test_each_part_of_the_pieces_or_of_the_pairs_finds_a_slow_expression(slow: s
     assert any(suspects)
 
 
-def test_eight_functions_one_after_the_other_meet_every_text() -> None:
+def test_eight_functions_in_a_row_are_tried_with_every_text() -> None:
     met = {piece for number in range(PARTS) for pieces, _, _ in part_of_texts(number) for piece in pieces}
 
     assert met == {piece for pieces, _, _ in ALL_TEXTS for piece in pieces}
 
 
-def test_the_measure_tells_a_quadratic_function_from_a_linear_one() -> None:
+def test_a_quadratic_function_is_distinguished_from_a_linear_one() -> None:
     spaces_before_the_end = re.compile(r"\s+$")
 
     def quadratic(text: str) -> object:
@@ -99,7 +99,7 @@ def test_the_measure_tells_a_quadratic_function_from_a_linear_one() -> None:
     assert not measure_growth("linear", linear, "a", "", LENGTH).is_excessive
 
 
-def test_eighty_thousand_commas_in_a_srcset_take_no_time() -> None:
+def test_eighty_thousand_commas_in_a_srcset_are_read_fast() -> None:
     seconds = cpu_seconds(lambda text: sanitize_html(f'<img srcset="{text}">'), "," * 80_000)
 
     assert seconds < 0.5  # 4.8 s when each comma was tried as the beginning of a candidate
@@ -110,7 +110,7 @@ def test_enough_functions_and_texts_are_tried() -> None:
     assert len({*CHARACTERS, *PIECES}) >= 40
 
 
-def test_every_function_that_reads_text_is_measured_or_named_as_one_that_strangers_do_not_reach() -> None:
+def test_every_function_that_reads_text_is_measured_or_listed_as_not_hostile() -> None:
     measured = {name.partition(":")[0] for name in READERS}
 
     missing = set(_text_functions()) - measured - NOT_HOSTILE
@@ -118,7 +118,7 @@ def test_every_function_that_reads_text_is_measured_or_named_as_one_that_strange
     assert not missing, f"add to READERS or to NOT_HOSTILE in text_readers.py: {sorted(missing)}"
 
 
-def test_every_module_with_a_regular_expression_is_measured_or_named() -> None:
+def test_every_module_with_a_regular_expression_is_measured_or_listed() -> None:
     measured = {name.partition(":")[0] for name in READERS}
 
     missing = [
@@ -143,7 +143,7 @@ def _modules_with_expressions() -> list[str]:
 
 
 def _text_functions() -> Iterator[str]:
-    """The public functions of the folders that read what strangers write, which take one text and maybe more."""
+    """The public functions, in the folders that read untrusted text, that take a text as their first argument."""
     for name, module in _modules():
         if name.startswith(READING_STRANGERS):
             for key, value in vars(module).items():

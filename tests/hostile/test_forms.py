@@ -1,4 +1,4 @@
-"""Forms that no browser sends end in an answer, not in a fault of ours."""
+"""Malformed forms are refused and cause no error."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -12,21 +12,21 @@ PART = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n\\ud800\r\n--
 
 
 @pytest.mark.parametrize("charset", ["unicode_escape", "undefined", "punycode", "utf-7", '"utf-16"'])
-async def test_a_form_in_an_odd_encoding_is_refused(alice: Visitor, charset: str) -> None:
+async def test_a_form_in_an_unusual_encoding_is_refused(alice: Visitor, charset: str) -> None:
     kind = {"Content-Type": f"multipart/form-data; boundary=b; charset={charset}"}
 
     assert (await alice.client.post("/marks", content=PART, headers=kind)).status_code == 422
 
 
 @pytest.mark.parametrize("charset", ["", ";charset=UTF-8", '; charset="utf-8"; x=y'])
-async def test_a_form_in_utf_8_is_taken(alice: Visitor, charset: str) -> None:
+async def test_a_form_in_utf_8_is_accepted(alice: Visitor, charset: str) -> None:
     kind = {"Content-Type": f"application/x-www-form-urlencoded{charset}"}
     body = f"csrf={alice.csrf()}&quiet=yes"
 
     assert (await alice.client.post("/marks", content=body, headers=kind)).status_code == 204
 
 
-async def test_the_api_redirects_nobody_to_the_host_that_a_request_names(site: Site) -> None:
+async def test_the_api_never_redirects_to_the_host_that_a_request_names(site: Site) -> None:
     program = await site.browser(Host="evil.example")
 
     answer = await program.get("/api/feeds/")

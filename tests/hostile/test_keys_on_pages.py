@@ -1,4 +1,4 @@
-"""A key opens what its scopes say, by whichever door it comes."""
+"""The scopes of a key apply on pages as well as in the API."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from tests.serve.web.visitor import Visitor
 
 
 @pytest.mark.parametrize("path", ["/all", "/feeds", "/export", "/search?q=mill", "/settings", "/login"])
-async def test_a_key_for_pools_reads_no_page(site: Site, alice: Visitor, path: str) -> None:
+async def test_a_key_for_pools_cannot_read_pages(site: Site, alice: Visitor, path: str) -> None:
     owner = await alice.user(site)
     await add_token(site.app.db, owner.id, "consumer", "fm_consumer", ("pools",), datetime.now(UTC))
     program = await site.browser(Authorization="Bearer fm_consumer")
@@ -21,7 +21,7 @@ async def test_a_key_for_pools_reads_no_page(site: Site, alice: Visitor, path: s
     assert path == "/login" or answer.headers["location"].startswith("/login?next=")
 
 
-async def test_a_browser_is_known_by_its_session_whatever_a_proxy_adds(alice: Visitor) -> None:
+async def test_a_browser_is_identified_by_its_session_whatever_a_proxy_adds(alice: Visitor) -> None:
     answer = await alice.client.get("/all", headers={"Authorization": "Bearer of-the-proxy"})
 
     assert answer.status_code == 200

@@ -1,4 +1,4 @@
-"""A body is read no further than is taken, whoever sends it."""
+"""Request bodies are read up to a limit only."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +9,7 @@ from tests.serve.rest.site import Site
 
 
 @pytest.mark.parametrize("path", ["/api/auth/token", "/api/sessions", "/api/setup"])
-async def test_a_strangers_endless_body_is_not_read_to_its_end(
+async def test_the_endless_body_of_a_visitor_is_not_read_to_its_end(
     site: Site, nobody: httpx.AsyncClient, path: str
 ) -> None:
     sent = 0

@@ -1,7 +1,7 @@
-"""Every form that changes something refuses what it does not understand, and changes nothing when it does.
+"""Every form that changes something refuses invalid fields, and then changes nothing.
 
-The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it is
-there. `tests/serve/web/valid_forms.py` has a form that each takes; here it is sent with one thing wrong at a time.
+The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it
+exists. `tests/serve/web/valid_forms.py` has a valid form for each; here it is sent with one error at a time.
 """
 
 import re
@@ -28,7 +28,7 @@ __all__ = ["things"]
 
 POSTED = {route.path: route for route in ROUTES if isinstance(route, Route) and "POST" in (route.methods or ())}
 ODD = ("nonsense", "feed/300", "/nowhere", "", " ", "-1", "1.5", "9" * 30, "٣", "0x10", "true", "yes ", "1;2", "%00")
-# What a field takes as text because the page says beside it what is wrong.
+# Fields taken as text, because the page reports errors next to them.
 WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("/admin/users/{id:int}", "quota_feeds"): ("-1", "many", "1.5", "9" * 30),
     ("/admin/users/{id:int}", "quota_bytes"): ("-1", "many"),
@@ -50,7 +50,7 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("/keys/edit", "star"): ("no such key",),
     ("/settings/password", "again"): ("something else",),
 }
-# What is asked for is in the address: these take the whole page or nothing.
+# The action is in the URL: these forms have no fields.
 ACTIONS = {
     "/settings/webhooks/{id:int}/{action}": "test",
     "/pools/{id:int}/{action}": "pause",
@@ -80,7 +80,7 @@ async def test_a_malformed_form_is_refused_and_changes_nothing(site: Site, alice
     assert taken == []
 
 
-async def test_each_form_that_is_varied_is_one_that_is_taken(site: Site, alice: Visitor, things: Things) -> None:
+async def test_each_form_is_accepted_when_it_is_valid(site: Site, alice: Visitor, things: Things) -> None:
     values = await _values(site, alice, things)
     refused = {}
 
@@ -88,14 +88,14 @@ async def test_each_form_that_is_varied_is_one_that_is_taken(site: Site, alice: 
         answer = await alice.send(_address(path, things), **valid_forms.filled(fields, values))
         refused |= {path: answer.status_code} if answer.status_code >= 400 else {}
 
-    # Nobody may register here, and the session that is named was over when she signed in again.
+    # Registration is off here, and the session named in the form had ended when she signed in again.
     assert refused == {"/register": 403, "/settings/sessions/{id:int}/end": 404}
 
 
 @pytest.mark.parametrize(
     "view", ["feed/1", "/feed", "/feed/x", "/feeds", "", "unread", "/starred", "/later", "/history"]
 )
-async def test_a_wrong_word_marks_nothing_read(site: Site, alice: Visitor, view: str) -> None:
+async def test_an_invalid_value_marks_nothing_read(site: Site, alice: Visitor, view: str) -> None:
     before = everything(site)
 
     answer = await alice.send("/mark-all-read", view=view, age="")

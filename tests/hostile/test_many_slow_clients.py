@@ -1,4 +1,4 @@
-"""Two thousand slow clients on a server that may open 1,024 files, and readers who notice nothing."""
+"""Two thousand slow clients on a server that may open 1,024 files, while readers notice nothing."""
 
 import asyncio
 import resource
@@ -27,7 +27,7 @@ SETTINGS = {
     "body_seconds": "4",
     "send_seconds": "4",
     "keep_alive_seconds": "4",
-    # Nobody is a proxy here, so that every address has its share and no more.
+    # No proxy is trusted here, so every address has its own limit.
     "trusted_proxies": "192.0.2.1/32",
 }
 PATIENCE = 240
@@ -35,10 +35,10 @@ PATHS = ["/login", "/api/entries", "/health/live", "/api/me"]
 # A state of TCP, <linux/tcp.h>.
 ESTABLISHED = 1
 
-# The largest answer that everybody gets.
+# The largest response that every visitor gets.
 STYLES = asset_url("feedmill.css")
 HOST = b"Host: 127.0.0.1\r\n"
-# What each kind sends at once, and what it then sends a byte of every second.
+# What each kind sends at once, and what it then sends one byte of every second.
 SILENT = (b"", b"")
 SLOW_HEADERS = (b"GET / HTTP/1.1\r\n" + HOST + b"X-Slow: ", b"x")
 SLOW_BODY = (
@@ -51,7 +51,7 @@ KINDS = [SILENT, SLOW_HEADERS, SLOW_BODY, SLOW_READING]
 
 @dataclass
 class Readers:
-    """People who read all the while: some keep their connection, some make a new one each time."""
+    """Readers who use the server all the time: some keep their connection, some open a new one each time."""
 
     address: str
     key: str
@@ -59,7 +59,7 @@ class Readers:
     enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     def are_served(self) -> bool:
-        """Whether everything has been read again and again."""
+        """Whether everything has been read several times."""
         return all(self.statuses[path, 200] > 10 for path in PATHS)
 
     async def read(self, path: str, *, keeps_connection: bool) -> None:
@@ -75,7 +75,7 @@ class Readers:
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """This process is the clients."""
+    """Raises the limit of open files of this process, which has all the clients."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard > SLOW_CLIENTS + 500
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -119,7 +119,7 @@ async def test_readers_are_served_while_two_thousand_clients_are_slow(tmp_path: 
 async def be_slow_until(
     enough: Callable[[], bool], server: Server, source: str, kind: tuple[bytes, bytes]
 ) -> Counter[str]:
-    """Is slow once, and comes back until it is enough; how that ended each time."""
+    """Connects as a slow client again and again until there are enough; how each connection ended."""
     ends = Counter([await be_slow(server, source, kind)])
     while not enough():
         await slow_pace(1)
@@ -128,7 +128,7 @@ async def be_slow_until(
 
 
 async def be_slow(server: Server, source: str, kind: tuple[bytes, bytes]) -> str:
-    """Connects, and is as slow as can be until the server has enough of it; how that ended."""
+    """Connects and is as slow as possible until the server closes the connection; how it ended."""
     loop, (at_once, then) = asyncio.get_running_loop(), kind
     with socket.socket() as client:
         client.setblocking(False)
@@ -148,7 +148,7 @@ async def be_slow(server: Server, source: str, kind: tuple[bytes, bytes]) -> str
 
 
 def is_open(client: socket.socket) -> bool:
-    """Whether the server has not closed, whatever of its answer has not been read."""
+    """Whether the server has not closed the connection, ignoring unread data."""
     state: int = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
     return state == ESTABLISHED
 

@@ -1,4 +1,4 @@
-"""NUL, which PostgreSQL keeps in no text, is refused in every form before anything looks at it."""
+"""NUL characters, which PostgreSQL cannot store, are refused in every form before it is processed."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

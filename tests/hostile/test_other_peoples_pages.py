@@ -1,4 +1,4 @@
-"""Every page of somebody's things, asked for by somebody else: Charlie sees and changes nothing of Alice's."""
+"""Every page of one user requested by another: Charlie sees and changes nothing of Alice's."""
 
 import re
 from dataclasses import dataclass
@@ -100,14 +100,14 @@ async def _first(site: Site, table: Table) -> int:
 
 
 async def _idle(site: Site) -> None:
-    """Until what Alice started has ended, so that nothing but Charlie could change anything."""
+    """Waits until Alice's jobs have ended, so that only Charlie could change anything."""
     async for _ in site.parts.batches.watch(await _first(site, schema.batches)):
         pass
     # What its end has started, such as the archiving of images.
     await site.parts.engine.until_idle()
 
 
-async def test_no_page_of_one_thing_opens_to_somebody_else(site: Site, charlie: Visitor, things: Things) -> None:
+async def test_no_page_of_one_user_opens_for_another(site: Site, charlie: Visitor, things: Things) -> None:
     csrf = charlie.csrf()
     before = everything(site)
 
@@ -122,7 +122,7 @@ async def test_no_page_of_one_thing_opens_to_somebody_else(site: Site, charlie: 
     assert everything(site) == before
 
 
-async def test_no_form_of_many_things_takes_somebody_elses(site: Site, charlie: Visitor, things: Things) -> None:
+async def test_no_form_takes_ids_of_another_user(site: Site, charlie: Visitor, things: Things) -> None:
     entry, feed, folder, label = (things.ids[start] for start in ("/item", "/feed", "/folder", "/label"))
     csrf, url = charlie.csrf(), site.web.url("/systems.xml")
     before = everything(site)
@@ -149,7 +149,7 @@ async def test_no_form_of_many_things_takes_somebody_elses(site: Site, charlie: 
     assert everything(site) == before
 
 
-async def test_no_list_shows_somebody_elses(charlie: Visitor, things: Things) -> None:
+async def test_no_list_shows_data_of_another_user(charlie: Visitor, things: Things) -> None:
     for path in LISTS:
         asked = path.format(feed=things.ids["/feed"], folder=things.ids["/folder"])
         shown = (await charlie.client.get(asked)).text

@@ -1,4 +1,4 @@
-"""What opens somebody's feed is on no page of administration, whatever the admin does with it."""
+"""Passwords of feeds are on no administration page and in no log, whatever the admin does."""
 
 import logging
 import threading
@@ -30,7 +30,7 @@ def _logs_as_a_server_writes_them(site: Site) -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     logs.set_up(site.app.settings)
-    # A logger that is kept would write like this in every later test.
+    # A cached logger would write like this in every later test.
     structlog.configure(cache_logger_on_first_use=False)
     yield
     root.handlers[:], root.level = handlers, level

@@ -1,4 +1,4 @@
-"""The server answers while it works on the largest and worst of what strangers send (docs/decisions/event-loop.md)."""
+"""The server responds while it handles the largest and worst documents (docs/decisions/event-loop.md)."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.hostile.stalls import Reader, reading
 
 pytestmark = pytest.mark.external
 
-# Seconds for which the loop gives no answer because of what the server itself does (`stalls.py`).
+# Seconds for which the event loop may be blocked by the server's own work (`stalls.py`).
 LONGEST_STALL = 0.25
 
 
@@ -20,7 +20,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 
 @pytest.mark.parametrize("shape", hostile_feeds(10_000))
-def test_no_large_feed_holds_the_event_loop(reader: Reader, shape: str) -> None:
+def test_a_large_feed_does_not_block_the_event_loop(reader: Reader, shape: str) -> None:
     url = reader.publish(f"{shape.replace(' ', '-')}.xml", hostile_feeds()[shape])
 
     with reader.prober() as prober:
@@ -30,7 +30,7 @@ def test_no_large_feed_holds_the_event_loop(reader: Reader, shape: str) -> None:
     assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
 
 
-def test_no_large_article_holds_the_event_loop(reader: Reader) -> None:
+def test_a_large_article_does_not_block_the_event_loop(reader: Reader) -> None:
     url = reader.publish("articles.xml", feed_of_articles(hostile_articles()))
     entry_ids = reader.entries_of(reader.subscribe(url))
 
@@ -42,7 +42,7 @@ def test_no_large_article_holds_the_event_loop(reader: Reader) -> None:
     assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
 
 
-def test_no_large_list_of_feeds_holds_the_event_loop(reader: Reader) -> None:
+def test_a_large_feed_list_does_not_block_the_event_loop(reader: Reader) -> None:
     outlines = fill("<outline text='a' xmlUrl='", 5_000_000)
 
     with reader.prober() as prober:

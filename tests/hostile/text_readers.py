@@ -1,7 +1,7 @@
-"""Every function that reads text from strangers, as a call with one text.
+"""Every function that reads untrusted text, as a call with one text.
 
-A key is the function's name below `feedmill`; after a colon it says where in the input the text stands. Functions that
-take text which strangers can't choose, or which is short by then, are named in `NOT_HOSTILE`.
+A key is the function's name below `feedmill`; after a colon it names the part of the input that has the text. Functions
+whose text is trusted, or always short, are listed in `NOT_HOSTILE`.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ Read = Callable[[str], object]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 URL = "https://example.org/feed"
-# What a client of ours takes for one header at most.
+# The longest header that our client accepts.
 HEADER = 8192
 REFUSALS = (
     FeedmillError,
@@ -381,7 +381,7 @@ READERS: dict[str, Read] = {
     "store.search.tokenizer.site_word": lambda text: tokenizer.site_word(text[: hosts.MAX_HOST_LENGTH]),
     "store.search.tokenizer.query_words": lambda text: tokenizer.query_words(text[:1000]),
     # Differences
-    # Beyond the pairs that it compares at most: up to there the time grows with the pairs, and ends.
+    # Longer than the number of pairs it compares at most: up to there the time grows with the pairs.
     "library.entries.text_diff.diff_text": lambda text: text_diff.diff_text("a. " * 600 + text, "b. " * 600 + text),
     "library.archive.line_diff.diff_lines": lambda text: line_diff.diff_lines(*_versions(text)),
     # HTTP
@@ -532,19 +532,19 @@ def _strictly(text: str) -> object:
 
 NOT_HOSTILE = frozenset(
     {
-        # Other names of what is measured, or parts of it.
+        # Aliases of what is measured, or parts of it.
         "collect.restore_bodies.parse_body",
         "collect.parsing.parse_feed.parse_well_formed_utf8",
         "collect.parsing.parse_off_loop.parse_off_loop",
         "html.images.image_slots",
         "html.tags.end_of_raw_text",
         "html.tags.is_self_closing",
-        # They look at the beginning or the end alone, or at an address that was checked before.
+        # They read the beginning or the end only, or a URL that was checked before.
         "collect.parsing.formats.links.is_web_url",
         "collect.parsing.formats.xml_scope.scope_of",
         "collect.discovery.site_software.origin",
         "collect.parsing.sniff_content.is_binary",
-        # Their expressions match whole texts of a fixed form, or what we wrote ourselves.
+        # Their expressions match whole texts of a fixed form, or text that we wrote ourselves.
         "archive.s3",
         "engine.celery_logs",
         "cli.output.print_text",

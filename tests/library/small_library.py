@@ -63,7 +63,7 @@ class SmallLibrary:
         return [by_title[title] for title in titles]
 
     async def unread_of(self, user: User) -> tuple[int, int]:
-        """How many entries stand in the user's list, and how many the subscriptions say there are."""
+        """The length of the user's unread list, and the unread count according to the subscriptions."""
         lists = unread.join(users, users.c.unread_list_id == unread.c.list_id)
         held = select(func.count().label("n")).select_from(lists)
         [listed] = await self.db.query(held.where(users.c.id == user.id))

@@ -49,7 +49,7 @@ class Subscribers:
         )
 
     async def settle(self, user: User, subscription: Subscription, **settings: Any) -> None:
-        """Changes what is done with the feed's entries."""
+        """Changes the per-feed settings of the subscription."""
         db, change = self.env.db, own.SubscriptionChange(settings)
         await own.update_subscription(db, self.env.tools.rules, user.id, subscription.id, change, self.env.now)
 
@@ -73,7 +73,7 @@ class Subscribers:
         await self.env.refresh(await self.feed(subscription))
 
     async def unread(self, user: User) -> int:
-        """How many rows the user's list has, whatever is counted elsewhere."""
+        """The number of rows in the user's list, independent of the counts."""
         lists = select(users.c.unread_list_id).where(users.c.id == user.id).scalar_subquery()
         return len(await self.env.db.query(select(unread).where(unread.c.list_id == lists)))
 

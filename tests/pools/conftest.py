@@ -61,6 +61,6 @@ def bare_pools(db: Database, clock: Clock) -> PoolService:
 
 @pytest.fixture(params=["redis", "database"])
 def any_pools(request: pytest.FixtureRequest) -> PoolService:
-    """Whatever is promised with Redis is promised without."""
+    """Pools with and without Redis, which give the same guarantees."""
     pools: PoolService = request.getfixturevalue("pools" if request.param == "redis" else "bare_pools")
     return pools

@@ -1,4 +1,4 @@
-"""Rows that pools are made of, written as a refresh would write them."""
+"""Rows for pools, written as a refresh would write them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -40,7 +40,7 @@ ALL_ITEMS = select(pool_items).order_by(pool_items.c.id)
 async def add_entries(
     db: Database, names: list[str], at: datetime = NOW, url: str = "https://example.org/feed", html: str = "<p>{}</p>"
 ) -> list[int]:
-    """Entries called `names`, brought by one refresh; their ids."""
+    """Entries with these names, stored by one refresh; their ids."""
     feed = await add_feed(db, url, at)
     same = {
         "feed_id": feed.id,
@@ -70,14 +70,14 @@ async def add_pool(db: Database, names: list[str], options: PoolOptions | None =
 
 
 async def revise(db: Database, entry_id: int, title: str, at: datetime, html: str = "<p>new</p>") -> None:
-    """What a refresh writes when a feed has changed an entry."""
+    """The write of a refresh when a feed has changed an entry."""
     row = {"entry_id": entry_id, "number": 1, "seen_at": to_iso(at), "digest": "e", "title": title}
     counted = entries.update().where(entries.c.id == entry_id).values(revision_count=1)
     await db.batch([Step(ADD_REVISION, row | {"content_html": html}), Step(counted)])
 
 
 async def label(db: Database, user_id: int, name: str, entry_ids: list[int]) -> int:
-    """What happens when a person gives entries a label; the label's id."""
+    """Labels entries as a user would; the label's id."""
     added = await add_label(db, user_id, name)
     await db.batch(steps_to_label(user_id, entry_ids, [added.id]))
     return added.id

@@ -1,4 +1,4 @@
-"""The consumer in Python: every item once, every mark written, nothing kept that was not handed out."""
+"""The consumer in Python: every item once, every use recorded, and unused items returned."""
 
 import asyncio
 from datetime import timedelta
@@ -47,7 +47,7 @@ async def test_all_items_come_in_order_and_are_settled_at_the_end(
 
 
 @pytest.mark.parametrize("options", [PoolOptions(), LEASE], ids=["at_most_once", "lease"])
-async def test_what_was_not_handed_out_goes_back_to_the_head(
+async def test_items_that_were_not_handed_out_return_to_the_head(
     any_pools: PoolService, db: Database, options: PoolOptions
 ) -> None:
     await add_pool(db, NAMES, options)
@@ -76,7 +76,7 @@ async def test_two_consumers_share_a_pool(any_pools: PoolService, db: Database) 
     assert not set(first) & set(second)
 
 
-async def test_an_item_whose_work_failed_comes_back(any_pools: PoolService, db: Database) -> None:
+async def test_an_item_whose_processing_failed_comes_back(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES[:3], LEASE)
 
     async def fail_at_the_second() -> None:
@@ -93,7 +93,7 @@ async def test_an_item_whose_work_failed_comes_back(any_pools: PoolService, db: 
     assert [item["attempts"] for item in await items_of(db)] == [1, 2, 0]
 
 
-async def test_leases_are_kept_alive_while_items_are_worked_on(
+async def test_leases_are_extended_while_items_are_processed(
     any_pools: PoolService, db: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extended = 0
@@ -118,7 +118,7 @@ async def test_leases_are_kept_alive_while_items_are_worked_on(
     assert await counts(any_pools) == PoolCounts(available=1, used=1)
 
 
-async def test_a_waiting_consumer_sees_what_comes(
+async def test_a_waiting_consumer_gets_new_items(
     any_pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group = await add_pool(db, ["a"])
@@ -141,7 +141,7 @@ async def test_a_waiting_consumer_sees_what_comes(
         assert (await waiting).text == "b"
 
 
-async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: PoolService, db: Database) -> None:
+async def test_a_slow_consumer_reserves_few_items(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES)
     await any_pools.maintainer.run_once()
 
@@ -155,7 +155,7 @@ async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: PoolServi
     assert 3 <= in_hand <= 5
 
 
-async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: PoolService, db: Database, clock: Clock) -> None:
+async def test_items_held_by_a_killed_consumer_are_listed(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, NAMES)
     await any_pools.maintainer.run_once()
     killed = PoolConsumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
@@ -167,7 +167,7 @@ async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: PoolServi
     assert [item.id for item in lost] == [item.id for item in handed]
 
 
-async def test_a_mark_that_cannot_be_written_is_reported(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_use_that_cannot_be_recorded_is_reported(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*args: object) -> int:
         raise DatabaseUnavailable("away")
 

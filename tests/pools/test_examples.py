@@ -1,4 +1,4 @@
-"""The example programs do what they say, against the real thing."""
+"""The example programs work against a real server."""
 
 import asyncio
 from pathlib import Path

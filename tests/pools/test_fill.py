@@ -31,7 +31,7 @@ def filler(pools: PoolService, lists: PoolLists) -> Filler:
 
 
 class BrokenQueues:
-    """The lists, with a push that goes wrong in one way."""
+    """The lists, with a push that fails in one way."""
 
     def __init__(self, lists: PoolLists, after: bool) -> None:
         self._queues = lists.queues
@@ -73,7 +73,7 @@ async def test_many_fillers_at_once_queue_nothing_twice(
     assert await redis.get(fill_lock_name(pool.list_name)) is None
 
 
-async def test_somebody_elses_lock_is_left_alone(filler: Filler, db: Database, redis: Redis) -> None:
+async def test_another_fillers_lock_is_left_alone(filler: Filler, db: Database, redis: Redis) -> None:
     pool = Pool(await add_pool(db, ["a"], SMALL), TITLES)
     await redis.set(fill_lock_name(pool.list_name), "somebody else")
 
@@ -101,7 +101,7 @@ async def test_a_filler_that_was_too_slow_pushes_nothing_and_queues_nothing(
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_what_became_of_an_unanswered_push_nobody_guesses(
+async def test_the_result_of_an_unanswered_push_is_never_guessed(
     pools: PoolService, lists: PoolLists, db: Database, after: bool
 ) -> None:
     pool = Pool(await add_pool(db, ["a", "b"], SMALL), TITLES)
@@ -115,7 +115,7 @@ async def test_what_became_of_an_unanswered_push_nobody_guesses(
     assert (await pools.status("news", TITLES)).in_list == (2 if after else 0)
 
 
-async def test_a_reservation_of_which_the_filler_is_unsure_is_undone_later(
+async def test_a_reservation_with_an_unknown_outcome_is_undone_later(
     filler: Filler, pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(await add_pool(db, ["a", "b"], SMALL), TITLES)
@@ -133,7 +133,7 @@ async def test_a_reservation_of_which_the_filler_is_unsure_is_undone_later(
     assert await filler.fill(pool) == 2
 
 
-async def test_one_push_is_never_too_large(
+async def test_the_size_of_one_push_is_limited(
     filler: Filler, db: Database, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(await add_pool(db, ["x" * 60, "y" * 60, "z" * 200], SMALL), TITLES)
@@ -190,7 +190,7 @@ async def test_a_group_added_at_run_time_is_filled_and_one_failing_pool_does_not
     assert await redis.llen(f"titles:pool:{second.id}") == 1  # type: ignore[misc]
 
 
-async def test_a_pool_that_becomes_one_with_leases_gets_its_queued_items_back(
+async def test_a_pool_that_is_changed_to_leases_gets_its_queued_items_back(
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])

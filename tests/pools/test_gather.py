@@ -1,4 +1,4 @@
-"""How entries get into pools: with their refresh, and by looking through what is there already."""
+"""How entries get into pools: with their refresh, and by scanning existing entries."""
 
 from datetime import timedelta
 
@@ -92,13 +92,13 @@ async def test_new_entries_join_in_the_batch_that_stores_them(bare_pools: PoolSe
     assert {item["batch_id"] for item in await items_of(db)} == {20260218083000}
 
 
-async def test_without_groups_a_refresh_writes_nothing_more(bare_pools: PoolService, db: Database) -> None:
+async def test_without_groups_a_refresh_writes_nothing_else(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db)
 
     assert await bare_pools.gatherer.pool_writes(claim, updated(entry("a"))) == ()
 
 
-async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(
+async def test_a_group_that_was_deleted_meanwhile_does_not_disturb_the_refresh(
     bare_pools: PoolService, db: Database
 ) -> None:
     claim = await claimed(db)
@@ -112,7 +112,7 @@ async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(
     assert await items_of(db) == []
 
 
-async def test_what_was_there_before_the_group_joins_with_the_number_it_would_have_had(
+async def test_entries_older_than_the_group_join_with_their_original_batch_number(
     bare_pools: PoolService, db: Database
 ) -> None:
     await add_entries(db, ["old"], NOW - timedelta(days=1))
@@ -125,7 +125,7 @@ async def test_what_was_there_before_the_group_joins_with_the_number_it_would_ha
     assert [item["batch_id"] for item in await items_of(db)] == [20260217083000, 20260218083000]
 
 
-async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pools: PoolService, db: Database) -> None:
+async def test_scanning_again_adds_nothing_and_returns_no_used_item(bare_pools: PoolService, db: Database) -> None:
     await add_entries(db, ["a", "b"])
     await bare_pools.create("news", PoolRule())
     await bare_pools.gatherer.catch_up(NOW)
@@ -138,7 +138,7 @@ async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pool
     assert await counts(bare_pools, "news") == PoolCounts(available=1, used=1)
 
 
-async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: PoolService, db: Database) -> None:
+async def test_entries_scanned_long_ago_are_not_scanned_again(bare_pools: PoolService, db: Database) -> None:
     await add_entries(db, [f"e{number}" for number in range(gather.RESCAN + 10)])
     await bare_pools.create("news", PoolRule())
     await bare_pools.gatherer.catch_up(NOW)
@@ -173,9 +173,7 @@ async def test_a_label_of_one_user_does_not_feed_anothers_pool(bare_pools: PoolS
     assert await counts(bare_pools, "best of") == PoolCounts()
 
 
-async def test_a_label_that_is_renamed_is_not_the_one_that_the_rule_names(
-    bare_pools: PoolService, db: Database
-) -> None:
+async def test_a_renamed_label_does_not_match_the_rule_any_more(bare_pools: PoolService, db: Database) -> None:
     alice = await add_user(db, "alice", None, False, NOW)
     first, second = await add_entries(db, ["a", "b"])
     await bare_pools.create("best of", PoolRule(labels=("best",), labels_of="alice"))
@@ -192,7 +190,7 @@ async def test_a_label_that_is_renamed_is_not_the_one_that_the_rule_names(
     assert await counts(bare_pools, "best of") == PoolCounts(available=2)
 
 
-async def test_a_group_whose_labels_lost_their_account_keeps_what_it_has_and_can_be_paused(
+async def test_a_group_whose_label_account_was_deleted_keeps_its_items_and_can_be_paused(
     bare_pools: PoolService, db: Database
 ) -> None:
     alice = await add_user(db, "alice", None, False, NOW)
@@ -219,7 +217,7 @@ async def test_a_rule_by_label_names_an_account(bare_pools: PoolService, rule: P
         await bare_pools.change("news", rule=rule)
 
 
-async def test_folders_are_the_operators(bare_pools: PoolService, db: Database) -> None:
+async def test_rules_use_the_folders_of_the_operator(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db)
     claim = structs.replace(claim, feed=structs.replace(claim.feed, folder=("News", "Tech")))
     await bare_pools.create("news", PoolRule(folders=("News",)))
@@ -234,7 +232,7 @@ async def test_folders_are_the_operators(bare_pools: PoolService, db: Database) 
     )
 
 
-async def test_what_one_persons_password_opens_joins_no_pool(bare_pools: PoolService, db: Database) -> None:
+async def test_private_feeds_join_no_pool(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db, f"https://example.org/feed{PRIVATE_URL_MARKER}1")
     await bare_pools.create("all", PoolRule())
     decision = updated(entry("For Alice alone"))

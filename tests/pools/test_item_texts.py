@@ -1,4 +1,4 @@
-"""Texts of items are made without holding up everybody else."""
+"""Texts of items are made without blocking the event loop."""
 
 import threading
 
@@ -7,7 +7,7 @@ from feedmill.pools.item_texts import ItemTexts
 from feedmill.store.pools.items import PoolItemSource
 
 
-async def test_contents_are_sanitized_beside_the_loop() -> None:
+async def test_contents_are_sanitized_off_the_event_loop() -> None:
     threads = set[int]()
 
     def sanitize(html: str, base_url: str | None) -> str:

@@ -1,4 +1,4 @@
-"""At least once: what is not acknowledged in time comes back, and what comes back too often is set aside."""
+"""At least once: items that are not acknowledged in time come back, and repeated failures become dead letters."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ async def test_an_acknowledged_item_never_comes_back(any_pools: PoolService, db:
     assert again.attempts == (2,)
 
 
-async def test_an_expired_lease_comes_back_without_a_keeper(
+async def test_an_expired_lease_comes_back_without_a_background_task(
     bare_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"], LEASE)
@@ -42,7 +42,7 @@ async def test_an_expired_lease_comes_back_without_a_keeper(
     assert (await bare_pools.lease("news", TITLES)).items == first.items
 
 
-async def test_what_is_given_back_is_next(any_pools: PoolService, db: Database) -> None:
+async def test_a_returned_item_is_next(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b", "c"], LEASE)
     leased = await any_pools.lease("news", TITLES, 2)
 
@@ -51,7 +51,7 @@ async def test_what_is_given_back_is_next(any_pools: PoolService, db: Database) 
     assert [item.text for item in (await any_pools.lease("news", TITLES, 2)).items] == ["b", "c"]
 
 
-async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
+async def test_a_worker_that_was_too_slow_cannot_settle_the_next_lease(
     any_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"], LEASE)
@@ -68,7 +68,7 @@ async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
     assert (await any_pools.status("news", TITLES)).counts == PoolCounts(leased=1)
 
 
-async def test_an_extended_lease_is_kept(any_pools: PoolService, db: Database, clock: Clock) -> None:
+async def test_a_lease_can_be_extended(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a"], LEASE)
     leased = await any_pools.lease("news", TITLES, length=timedelta(seconds=10))
 

@@ -1,4 +1,4 @@
-"""At most once: what is handed out, in which order, and what happens when Redis or the database is away."""
+"""At most once: what is handed out, in which order, and what happens when Redis or the database is down."""
 
 import asyncio
 from datetime import timedelta
@@ -44,7 +44,7 @@ async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(
     assert str((await items_of(db))[2]["taken_by"]).startswith("alice/")
 
 
-async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: PoolService, db: Database) -> None:
+async def test_concurrent_pops_never_get_the_same_item(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, [f"e{number}" for number in range(100)])
     await any_pools.maintainer.run_once()
 
@@ -53,7 +53,7 @@ async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: P
     assert len({item.id for items in handed for item in items}) == sum(map(len, handed)) == 100
 
 
-async def test_an_empty_list_is_made_up_for_by_the_database(pools: PoolService, db: Database, redis: Redis) -> None:
+async def test_an_empty_list_is_backed_by_the_database(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
     await pools.maintainer.run_once()
     assert await redis.llen(f"titles:pool:{group.id}") == 2
@@ -80,7 +80,7 @@ async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
     assert [item.text for item in await pools.pop("news", TITLES, 4)] == ["a", "b"]
 
 
-async def test_what_is_in_a_list_is_not_lost(pools: PoolService, db: Database, clock: Clock) -> None:
+async def test_items_in_a_list_are_not_lost(pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a", "b"])
     await pools.maintainer.run_once()
     clock.now += MINUTE
@@ -89,7 +89,7 @@ async def test_what_is_in_a_list_is_not_lost(pools: PoolService, db: Database, c
     assert await pools.release_lost("news", TITLES, AT_ONCE) == 0
 
 
-async def test_a_filler_that_may_still_push_has_lost_nothing(pools: PoolService, db: Database, redis: Redis) -> None:
+async def test_items_that_a_filler_may_still_push_are_not_lost(pools: PoolService, db: Database, redis: Redis) -> None:
     await add_pool(db, ["a"])
     await pools.maintainer.run_once()
     await redis.flushall()
@@ -97,7 +97,7 @@ async def test_a_filler_that_may_still_push_has_lost_nothing(pools: PoolService,
     assert await pools.lost("news", TITLES, LostItemSearch(look_again=timedelta(0))) == []
 
 
-async def test_without_its_redis_nobody_calls_queued_items_lost(
+async def test_while_redis_is_down_no_queued_item_counts_as_lost(
     pools: PoolService, bare_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"])
@@ -108,7 +108,7 @@ async def test_without_its_redis_nobody_calls_queued_items_lost(
         await bare_pools.release_lost("news", TITLES, AT_ONCE)
 
 
-async def test_programs_that_never_say_what_they_used_can_be_settled(
+async def test_items_of_programs_that_never_report_uses_can_be_settled(
     pools: PoolService, db: Database, redis: Redis, clock: Clock
 ) -> None:
     group = await add_pool(db, ["a", "b", "c"])
@@ -143,7 +143,9 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     await locks.aclose()
 
 
-async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_pools: PoolService, db: Database) -> None:
+async def test_an_entry_edited_after_queueing_is_handed_out_with_its_current_text(
+    any_pools: PoolService, db: Database
+) -> None:
     await add_pool(db, ["a", "b"])
     await any_pools.maintainer.run_once()
     [first, _] = await items_of(db)
@@ -184,7 +186,7 @@ async def test_contents_are_safe_html_or_plain_text_by_setting(any_pools: PoolSe
     assert text.text == "two"
 
 
-async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_whole(
+async def test_a_huge_text_is_a_reference_in_the_list_and_handed_out_whole(
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["x" * 300], PoolOptions(most_in_list=100))
@@ -219,7 +221,7 @@ async def test_popping_from_a_pool_with_leases_is_refused(any_pools: PoolService
         await any_pools.pop("news", TITLES)
 
 
-async def test_marks_that_the_database_does_not_take_are_written_later(
+async def test_uses_that_the_database_could_not_record_are_recorded_later(
     pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_pool(db, ["a", "b"])
@@ -239,7 +241,7 @@ async def test_marks_that_the_database_does_not_take_are_written_later(
     assert (await pools.status("news", TITLES)).counts == PoolCounts(used=2)
 
 
-async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_too(
+async def test_an_item_that_was_released_meanwhile_is_not_handed_out_from_the_list_too(
     pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b"])
@@ -253,7 +255,7 @@ async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_to
     assert {row["status"] for row in await items_of(db)} == {PoolItemState.USED}
 
 
-async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
+async def test_an_item_that_is_in_the_list_twice_is_handed_out_once_and_counted(
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])

@@ -1,4 +1,4 @@
-"""Which entries a group wants."""
+"""Which entries match a group."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -43,7 +43,7 @@ ENTRY = PoolCandidate(
         PoolRule((7,), ("News",), ("best",), ("rust",), ("go",), "zh", 10, NOW),
     ],
 )
-def test_an_entry_is_wanted_when_every_condition_holds(rule: PoolRule) -> None:
+def test_an_entry_matches_when_every_condition_holds(rule: PoolRule) -> None:
     assert matches_rule(rule, ENTRY)
 
 
@@ -65,15 +65,15 @@ def test_an_entry_is_wanted_when_every_condition_holds(rule: PoolRule) -> None:
         PoolRule((7,), ("News",), ("best",), ("rust",), ("art",), "zh", 10, NOW),
     ],
 )
-def test_an_entry_is_not_wanted_when_one_condition_fails(rule: PoolRule) -> None:
+def test_an_entry_does_not_match_when_one_condition_fails(rule: PoolRule) -> None:
     assert not matches_rule(rule, ENTRY)
 
 
-def test_an_entry_goes_where_it_has_something_to_give() -> None:
+def test_an_entry_joins_only_the_pools_that_it_has_text_for() -> None:
     assert ENTRY.kinds == (PoolKind.TITLES, PoolKind.CONTENTS)
     assert replace(ENTRY, title=" ").kinds == (PoolKind.CONTENTS,)
     assert replace(ENTRY, html=None).kinds == (PoolKind.TITLES,)
 
 
-def test_an_entry_without_language_speaks_none() -> None:
+def test_an_entry_without_a_language_matches_no_language() -> None:
     assert not matches_rule(PoolRule(language="en"), replace(ENTRY, language=None))

@@ -1,4 +1,4 @@
-"""What is told of pools: how fast they are used, what came from the database, and lists filled up on command."""
+"""Statistics of pools: rate of use, items from the database, and filling on command."""
 
 from feedmill.html.sanitize import sanitize_html
 from feedmill.model.pool import PoolKind, PoolOptions
@@ -13,7 +13,7 @@ TITLES = PoolKind.TITLES
 SMALL = PoolOptions(size=10, refill_below=4)
 
 
-async def test_what_was_used_is_counted_by_the_minute(any_db: Database, clock: Clock) -> None:
+async def test_uses_are_counted_per_minute(any_db: Database, clock: Clock) -> None:
     pools = PoolService(PoolTools(any_db, ItemTexts(sanitize_html), clock=clock))
     await add_pool(any_db, ["a", "b", "c", "d"])
     for minutes, most in ((0, 1), (61, 2), (62, 1)):
@@ -37,13 +37,13 @@ async def test_a_list_is_filled_up_on_command_low_or_not(pools: PoolService, db:
     assert (await pools.status("news", TITLES)).in_list == 10
 
 
-async def test_a_pool_that_lends_has_no_list_to_fill(pools: PoolService, db: Database) -> None:
+async def test_a_pool_with_leases_has_no_list_to_fill(pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"], LEASE)
 
     assert await pools.fill("news") == 0
 
 
-async def test_what_the_list_could_not_give_is_counted(
+async def test_items_that_the_database_supplied_are_counted(
     pools: PoolService, bare_pools: PoolService, db: Database
 ) -> None:
     group = await add_pool(db, ["a", "b", "c"])

@@ -1,4 +1,4 @@
-"""Pools as the settings want them."""
+"""Pools as configured by the settings."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ async def test_without_redis_pools_are_served_from_the_database(tmp_path: Path) 
         assert app.pools.tools.lists is None
 
 
-async def test_with_redis_they_have_lists(tmp_path: Path, redis_service: Service) -> None:
+async def test_with_redis_pools_have_lists(tmp_path: Path, redis_service: Service) -> None:
     async with build_app(load_settings(data=tmp_path, redis=redis_service.url)) as app:
         assert app.pools.tools.lists is not None
         assert await app.pools.tools.lists.queues.length("titles:pool:999") == 0
 
 
-async def test_a_redis_that_is_no_url_is_reported_without_its_password(tmp_path: Path) -> None:
+async def test_an_invalid_redis_url_is_reported_without_its_password(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="redis://host") as told:
         async with build_app(load_settings(data=tmp_path, redis="secret@host")):
             pass

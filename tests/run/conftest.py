@@ -29,7 +29,7 @@ GRACE = timedelta(seconds=30)
 
 @dataclass
 class EmbeddedProcess:
-    """The parts of one process, and its orderly end."""
+    """The parts of one process, and their shutdown."""
 
     engine: InProcessEngine
     handlers: JobHandlers
@@ -52,7 +52,7 @@ def host_of(feed: Feed) -> str:
 def process_of(
     env: RefreshEnvironment, db: Database | None = None, at_once: int = 20, by_host: bool = False
 ) -> EmbeddedProcess:
-    """A process on the environment's web and clock, on another connection if one is given."""
+    """A process with the environment's web and clock, on another connection if one is given."""
     db = db or env.db
     tools = replace(env.tools, db=db)
     handlers = JobHandlers(tools, HeldClaims(db, tools.clock), BatchRunningCheck(db))

@@ -1,4 +1,4 @@
-"""Jobs ask whether their batch still wants them, and the database is asked a few times a second for all of them."""
+"""Jobs check whether their batch was cancelled; the database is queried a few times a second for all of them."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from tests.flows.refresh_environment import RefreshEnvironment
 
 
 class Clock:
-    """Stands still until a test moves it."""
+    """A clock that stands still until a test moves it."""
 
     now = 100.0
 
@@ -27,7 +27,7 @@ def clock() -> Clock:
 
 
 def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The statements that are asked from now on."""
+    """The statements that are executed from now on."""
     asked: list[Any] = []
     query = db.query
 
@@ -39,7 +39,7 @@ def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return asked
 
 
-async def test_jobs_that_begin_at_once_ask_once(
+async def test_jobs_that_start_at_once_share_one_query(
     env: RefreshEnvironment, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
@@ -51,7 +51,7 @@ async def test_jobs_that_begin_at_once_ask_once(
     assert (set(answers), len(asked)) == ({True}, 1)
 
 
-async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(env: RefreshEnvironment, clock: Clock) -> None:
+async def test_a_cancelled_batch_is_noticed_a_moment_later(env: RefreshEnvironment, clock: Clock) -> None:
     batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
     cancellation = BatchRunningCheck(env.db, clock)
     before = await cancellation.is_running(batch_id)
@@ -62,7 +62,7 @@ async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(env: RefreshEn
     assert (before, await cancellation.is_running(batch_id)) == (True, False)
 
 
-async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(env: RefreshEnvironment, clock: Clock) -> None:
+async def test_a_cancelled_job_does_not_cancel_the_shared_query(env: RefreshEnvironment, clock: Clock) -> None:
     batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
     cancellation = BatchRunningCheck(env.db, clock)
     first, second = [asyncio.ensure_future(cancellation.is_running(batch_id)) for _ in range(2)]
@@ -73,7 +73,7 @@ async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(env: Refre
     assert await second
 
 
-async def test_a_failure_is_reported_to_all_who_asked_and_then_forgotten(
+async def test_a_failure_is_reported_to_all_callers_and_then_retried(
     env: RefreshEnvironment, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)

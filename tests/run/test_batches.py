@@ -24,7 +24,7 @@ from tests.waiting import LONGEST_WAIT, until
 
 
 async def many(env: RefreshEnvironment, count: int) -> list[Feed]:
-    """Feeds of which each offers one entry."""
+    """Feeds with one entry each."""
     return [await env.add(f"/{number}", answer(item(f"entry {number}"))) for number in range(count)]
 
 
@@ -96,7 +96,7 @@ async def test_a_late_watcher_gets_all_events_at_once(env: RefreshEnvironment, p
     assert late.batch.status == "done"
 
 
-async def test_asking_again_joins_and_no_feed_is_fetched_twice(
+async def test_a_second_request_joins_the_batch_and_no_feed_is_fetched_twice(
     env: RefreshEnvironment, process: EmbeddedProcess
 ) -> None:
     wanted = [feed.id for feed in await many(env, 10)]
@@ -109,7 +109,7 @@ async def test_asking_again_joins_and_no_feed_is_fetched_twice(
     assert len(env.web.requests) == 10
 
 
-async def test_a_batch_of_nothing_ends(process: EmbeddedProcess) -> None:
+async def test_an_empty_batch_ends(process: EmbeddedProcess) -> None:
     batch_id, _ = await process.batches.refresh("refresh_all", [])
 
     seen = await watched(process.batches, batch_id)
@@ -117,7 +117,7 @@ async def test_a_batch_of_nothing_ends(process: EmbeddedProcess) -> None:
     assert seen[-1].batch.status == "done"
 
 
-async def test_feeds_that_vanished_before_or_meanwhile_are_skipped_as_deleted(env: RefreshEnvironment) -> None:
+async def test_feeds_deleted_before_or_during_the_batch_are_skipped(env: RefreshEnvironment) -> None:
     async def vanish(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await env.db.batch([Step(feeds.delete().where(feeds.c.id == wanted[1].id))])
         await wire.send(answer(item("too late")).encode())
@@ -135,7 +135,7 @@ async def test_feeds_that_vanished_before_or_meanwhile_are_skipped_as_deleted(en
     assert (seen[-1].batch.status, seen[-1].batch.new_entries) == ("done", 2)
 
 
-async def test_a_feed_that_runs_already_or_was_fetched_just_now_is_not_fetched_again(
+async def test_a_feed_that_is_being_or_was_just_fetched_is_not_fetched_again(
     env: RefreshEnvironment, process: EmbeddedProcess
 ) -> None:
     busy, fresh, due = await many(env, 3)
@@ -151,7 +151,7 @@ async def test_a_feed_that_runs_already_or_was_fetched_just_now_is_not_fetched_a
     assert [request.path for request in env.web.requests] == ["/1", "/2"]
 
 
-async def test_a_person_may_retry_a_failing_feed_at_once(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_a_user_can_retry_a_failing_feed_at_once(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     [feed] = await many(env, 1)
     env.web.serve("/0", Answer(status=404))
     await env.refresh(feed)
@@ -163,7 +163,7 @@ async def test_a_person_may_retry_a_failing_feed_at_once(env: RefreshEnvironment
     assert (await env.feed(feed)).consecutive_failures == 0
 
 
-async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(env: RefreshEnvironment) -> None:
+async def test_cancelling_drops_waiting_jobs_and_running_ones_finish(env: RefreshEnvironment) -> None:
     gate = asyncio.Event()
 
     async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -190,7 +190,7 @@ async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(env: R
     assert len(await claim_feeds(env.db, [feed.id for feed in wanted], env.now)) == 5
 
 
-async def test_a_batch_whose_process_died_is_taken_up_where_it_stood(env: RefreshEnvironment) -> None:
+async def test_a_batch_whose_process_died_is_resumed(env: RefreshEnvironment) -> None:
     wanted = await many(env, 6)
     dead = process_of(env)
     dead.engine._at_once = 0
@@ -206,7 +206,7 @@ async def test_a_batch_whose_process_died_is_taken_up_where_it_stood(env: Refres
     assert len(env.web.requests) == 6
 
 
-async def test_a_batch_that_waits_long_in_a_living_process_is_not_taken_from_it(env: RefreshEnvironment) -> None:
+async def test_a_batch_that_waits_long_in_a_running_process_is_not_taken_over(env: RefreshEnvironment) -> None:
     wanted = await many(env, 3)
     async with running(env) as process:
         process.engine._at_once = 0
@@ -223,7 +223,7 @@ async def test_a_batch_that_waits_long_in_a_living_process_is_not_taken_from_it(
     assert (seen[-1].batch.status, seen[-1].batch.new_entries) == ("done", 3)
 
 
-async def test_a_batch_that_could_not_be_begun_keeps_no_claims(
+async def test_a_batch_that_could_not_start_keeps_no_claims(
     env: RefreshEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def claim_once(db: Database, ids: Sequence[int], now: datetime) -> list[Claim]:
@@ -243,7 +243,7 @@ async def test_a_batch_that_could_not_be_begun_keeps_no_claims(
         assert len(process.handlers.held_claims) == 0
 
 
-async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(env: RefreshEnvironment) -> None:
+async def test_a_job_whose_batch_cannot_be_read_keeps_no_claim(env: RefreshEnvironment) -> None:
     async def broken(batch_id: int) -> bool:
         raise DatabaseUnavailable("gone")
 
@@ -256,7 +256,7 @@ async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(env: Refres
         assert len(process.handlers.held_claims) == 0
 
 
-async def test_a_process_that_stops_leaves_its_batch_to_the_next_at_once(env: RefreshEnvironment) -> None:
+async def test_the_batch_of_a_stopping_process_is_taken_over_at_once(env: RefreshEnvironment) -> None:
     wanted = await many(env, 6)
     first = process_of(env)
     first.engine._at_once = 0
@@ -270,7 +270,7 @@ async def test_a_process_that_stops_leaves_its_batch_to_the_next_at_once(env: Re
     assert (seen[-1].batch.status, seen[-1].batch.new_entries) == ("done", 6)
 
 
-async def test_a_job_that_hangs_is_cut_short_and_its_batch_ends(env: RefreshEnvironment) -> None:
+async def test_a_job_that_hangs_is_cancelled_and_its_batch_ends(env: RefreshEnvironment) -> None:
     async def hang(key: str, data: bytes, content_type: str) -> None:
         await asyncio.Event().wait()
 
@@ -286,7 +286,7 @@ async def test_a_job_that_hangs_is_cut_short_and_its_batch_ends(env: RefreshEnvi
     assert len(await claim_feeds(env.db, [feed.id], env.now)) == 1
 
 
-async def test_a_feed_that_takes_too_long_to_store_is_put_off_and_not_blamed(
+async def test_a_feed_that_takes_too_long_to_store_is_deferred_and_not_blamed(
     env: RefreshEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(key: str, data: bytes, content_type: str) -> None:

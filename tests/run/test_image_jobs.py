@@ -1,4 +1,4 @@
-"""Who has images worked off: a single refresh for itself, a batch once for all, the scan for what was left."""
+"""Which job archives images: a single refresh its own, a batch once for all feeds, the scan what was left."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -44,7 +44,7 @@ async def statuses(app: App) -> list[str]:
     return [row["status"] for row in await app.db.query(select(image_tasks.c.status))]
 
 
-async def test_a_single_refresh_sees_to_its_own_images(tmp_path: Path) -> None:
+async def test_a_single_refresh_archives_its_own_images(tmp_path: Path) -> None:
     async with Web() as web, process(tmp_path, web) as (app, parts, _):
         [feed, *_] = await all_feeds(app.db)
 
@@ -54,7 +54,7 @@ async def test_a_single_refresh_sees_to_its_own_images(tmp_path: Path) -> None:
         assert await statuses(app) == ["success"]
 
 
-async def test_a_batch_has_the_images_of_all_its_feeds_worked_off_at_once(tmp_path: Path) -> None:
+async def test_a_batch_archives_the_images_of_all_its_feeds_at_once(tmp_path: Path) -> None:
     async with Web() as web, process(tmp_path, web) as (app, parts, jobs):
         await parts.batches.refresh("all", [feed.id for feed in await all_feeds(app.db)])
         await parts.engine.until_idle()
@@ -63,7 +63,7 @@ async def test_a_batch_has_the_images_of_all_its_feeds_worked_off_at_once(tmp_pa
         assert await statuses(app) == ["success"] * 3
 
 
-async def test_a_scan_has_what_was_left_worked_off(tmp_path: Path) -> None:
+async def test_a_scan_archives_what_was_left(tmp_path: Path) -> None:
     async with Web() as web, process(tmp_path, web) as (app, parts, _):
         images = parts.handlers.images
         parts.handlers.images = None

@@ -1,4 +1,4 @@
-"""Chores: each done once, by one process, again when its time has come or when it failed."""
+"""Maintenance tasks: each run once, by one process, and again when it is due or failed."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ class Clock:
 
 
 class Work:
-    """Counts how often it is done; it fails if so told, and waits while it may not end."""
+    """Counts its runs; it can be set to fail or to wait."""
 
     def __init__(self) -> None:
         self.done = 0

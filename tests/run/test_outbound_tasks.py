@@ -1,4 +1,4 @@
-"""Errands: worked off as they come, whatever goes wrong."""
+"""Outbound tasks are worked off as they arrive, whatever fails."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,7 +23,7 @@ SOON = timedelta(milliseconds=1)
 
 @dataclass
 class Work:
-    """Does what a list says, lot by lot; then it is done."""
+    """Gives scripted results, one per lot, until none is left."""
 
     lots: list[int | Exception]
     done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,7 +49,7 @@ async def _run(*works: Any) -> None:
         await running
 
 
-async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
+async def test_a_failed_task_is_retried_and_does_not_delay_others() -> None:
     broken = Work([DatabaseUnavailable("away"), ValueError("a mistake of ours"), 3])
     sound, others = Work([2, 1]), [Work([1]), Work([1])]
 
@@ -58,7 +58,7 @@ async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
     assert [work.lots for work in (broken, sound, *others)] == [[], [], [], []]
 
 
-async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Path) -> None:
+async def test_a_process_with_a_scheduler_sends_webhooks_and_fetches_pages(tmp_path: Path) -> None:
     settings = load_settings(data=str(tmp_path), allow_private="127.0.0.0/8", host_gap=0)
     async with Web() as web, build_app(settings) as app, open_embedded(app) as parts:
         called, read = asyncio.Event(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""The scheduler: every due feed is fetched once, with other schedulers, crowded hosts and failures."""
+"""The scheduler: every due feed is fetched once, also with other schedulers, crowded hosts and failures."""
 
 import asyncio
 from collections import Counter
@@ -47,7 +47,7 @@ async def ended(process: EmbeddedProcess) -> None:
 async def others(
     request: pytest.FixtureRequest, tmp_path: Path, env: RefreshEnvironment
 ) -> AsyncIterator[list[Database]]:
-    """Four more connections to the same database, each of its own."""
+    """Four more separate connections to the same database."""
     kind = "sqlite" if env.db.dialect_name == "sqlite" else "postgresql"
     async with AsyncExitStack() as stack:
         made = [connect(request, kind, tmp_path) for _ in range(4)]
@@ -77,7 +77,7 @@ async def test_five_schedulers_over_one_database_fetch_each_feed_once_per_cycle(
         await process.stop()
 
 
-async def test_only_what_is_due_is_fetched(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_only_due_feeds_are_fetched(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     due = await env.add("/due", answer(item("a")))
     later = await env.add("/later", answer(item("b")))
     await env.change(later, next_fetch_at=to_iso(NOW + HOUR))
@@ -89,7 +89,7 @@ async def test_only_what_is_due_is_fetched(env: RefreshEnvironment, process: Emb
     assert (await env.feed(due)).last_success_at == NOW
 
 
-async def test_a_crowded_host_neither_starves_the_others_nor_keeps_their_claims(env: RefreshEnvironment) -> None:
+async def test_a_crowded_host_neither_starves_other_hosts_nor_keeps_their_claims(env: RefreshEnvironment) -> None:
     for host in ("127.0.0.1", "127.0.0.2"):
         await herd(env, 1000, host, NOW - HOUR)
     for number in range(10, 40):
@@ -132,7 +132,7 @@ async def test_claims_are_renewed_while_their_jobs_wait(env: RefreshEnvironment)
         assert len(await claim_due_feeds(env.db, env.now, 10)) == 3
 
 
-async def test_a_process_that_stops_gives_its_claims_back_and_the_feeds_are_due_at_once(
+async def test_a_stopping_process_releases_its_claims_and_the_feeds_are_due_at_once(
     env: RefreshEnvironment,
 ) -> None:
     async def hang(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -153,7 +153,7 @@ async def test_a_process_that_stops_gives_its_claims_back_and_the_feeds_are_due_
     assert {claim.feed.consecutive_failures for claim in due} == {0}
 
 
-async def test_what_runs_when_a_process_stops_comes_to_its_end(env: RefreshEnvironment) -> None:
+async def test_running_jobs_finish_when_a_process_stops(env: RefreshEnvironment) -> None:
     gate = asyncio.Event()
 
     async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -166,14 +166,14 @@ async def test_what_runs_when_a_process_stops_comes_to_its_end(env: RefreshEnvir
     await until(lambda: len(env.web.requests) == 1, otherwise="the feed was not asked for")
 
     stopping = asyncio.create_task(process.stop())
-    await asyncio.sleep(0)  # The engine has been told to stop.
+    await asyncio.sleep(0)  # The engine is stopping.
     gate.set()
     await stopping
 
     assert await env.titles() == ["in time"]
 
 
-async def test_after_a_storage_failure_no_feed_is_asked_until_the_pause_is_over(
+async def test_after_a_storage_failure_no_feed_is_fetched_until_the_pause_is_over(
     env: RefreshEnvironment, process: EmbeddedProcess, logged: list[Any]
 ) -> None:
     async def full(key: str, data: bytes, content_type: str) -> None:
@@ -200,7 +200,7 @@ async def test_after_a_storage_failure_no_feed_is_asked_until_the_pause_is_over(
     assert (await env.feed(second)).last_success_at == env.now
 
 
-async def test_a_scan_that_fails_is_said_and_tried_again(
+async def test_a_failed_scan_is_logged_and_retried(
     env: RefreshEnvironment, process: EmbeddedProcess, logged: list[Any]
 ) -> None:
     await env.add("/feed", answer(item("a")))
@@ -227,7 +227,7 @@ async def test_a_scan_that_fails_is_said_and_tried_again(
     assert [line["seconds"] >= 0 for line in logged if line["event"] == "outage_ended"] == [True]
 
 
-async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
+async def test_a_single_job_claims_its_feed_and_reports_when_it_cannot(
     env: RefreshEnvironment, process: EmbeddedProcess, logged: list[Any]
 ) -> None:
     feed = await env.add("/feed", answer(item("a")))
@@ -260,7 +260,7 @@ async def test_a_job_that_is_delivered_twice_fetches_once(env: RefreshEnvironmen
     assert (await env.feed(feed)).last_success_at == NOW
 
 
-def test_the_breaker_pauses_longer_each_time_and_forgets_when_storage_works() -> None:
+def test_the_circuit_breaker_pauses_longer_each_time_and_resets_when_storage_works() -> None:
     breaker, now, pauses = StorageCircuitBreaker(), NOW, []
     for _ in range(8):
         breaker.failed(now)

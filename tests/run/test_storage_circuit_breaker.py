@@ -1,4 +1,4 @@
-"""The breaker while storage is not known to work: one job at a time tries it, the others wait for what comes of it."""
+"""The circuit breaker while storage may be down: one job tries it, the others wait for its result."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -26,12 +26,12 @@ async def _may_go_ahead(breaker: StorageCircuitBreaker, now: datetime, asked_at:
         return may
 
 
-async def test_during_the_pause_only_what_somebody_asked_for_may_try(broken: StorageCircuitBreaker) -> None:
+async def test_during_the_pause_only_a_new_manual_job_may_try(broken: StorageCircuitBreaker) -> None:
     assert not await _may_go_ahead(broken, LATER, NOBODY)
     assert await _may_go_ahead(broken, LATER, LATER)
 
 
-async def test_what_was_asked_for_before_the_failure_does_not_try_again(broken: StorageCircuitBreaker) -> None:
+async def test_a_manual_job_from_before_the_failure_does_not_try_again(broken: StorageCircuitBreaker) -> None:
     assert not await _may_go_ahead(broken, LATER, NOW)
 
 
@@ -40,7 +40,7 @@ async def test_after_the_pause_a_scheduled_job_may_try(broken: StorageCircuitBre
 
 
 @in_virtual_time
-async def test_while_one_tries_the_others_wait_and_go_ahead_if_it_worked(broken: StorageCircuitBreaker) -> None:
+async def test_while_one_job_tries_the_others_wait_and_proceed_if_it_worked(broken: StorageCircuitBreaker) -> None:
     async with broken.attempt(LATER, LATER):
         others = [asyncio.create_task(_may_go_ahead(broken, LATER, LATER)) for _ in range(3)]
         done, _ = await asyncio.wait(others, timeout=60)
@@ -49,7 +49,7 @@ async def test_while_one_tries_the_others_wait_and_go_ahead_if_it_worked(broken:
     assert (done, await asyncio.gather(*others)) == (set(), [True] * 3)
 
 
-async def test_while_one_tries_the_others_wait_and_are_turned_away_if_it_failed(broken: StorageCircuitBreaker) -> None:
+async def test_while_one_job_tries_the_others_wait_and_are_refused_if_it_failed(broken: StorageCircuitBreaker) -> None:
     async with broken.attempt(LATER, LATER):
         others = [asyncio.create_task(_may_go_ahead(broken, LATER, LATER)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_while_one_tries_the_others_wait_and_are_turned_away_if_it_failed(
     assert await asyncio.gather(*others) == [False] * 3
 
 
-async def test_a_refresh_without_a_new_body_does_not_prove_that_objects_can_be_kept(
+async def test_a_refresh_without_a_new_body_does_not_prove_that_the_object_store_works(
     broken: StorageCircuitBreaker,
 ) -> None:
     broken.worked(kept_body=False)
@@ -68,7 +68,7 @@ async def test_a_refresh_without_a_new_body_does_not_prove_that_objects_can_be_k
     assert broken.is_closed
 
 
-async def test_any_refresh_proves_that_the_database_answers() -> None:
+async def test_any_refresh_proves_that_the_database_works() -> None:
     breaker = StorageCircuitBreaker()
     breaker.failed(NOW, DatabaseUnavailable("away"))
 
@@ -86,7 +86,7 @@ async def test_after_an_attempt_that_proved_nothing_the_next_one_tries(broken: S
     assert await second
 
 
-def test_what_failed_is_tried_again_after_the_pause(broken: StorageCircuitBreaker) -> None:
+def test_failing_storage_is_tried_again_after_the_pause(broken: StorageCircuitBreaker) -> None:
     soon = timedelta(seconds=1)
 
     assert broken.retry_at(NOW, soon) == NOW + FIRST_PAUSE

@@ -1,4 +1,4 @@
-"""A feed whose login can't be decrypted: our own failure, and of that feed alone."""
+"""A feed whose login can't be decrypted: our own failure, which affects that feed only."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ LOGIN = '{"basic_auth": ["alice", "secret"]}'
 OTHER_KEY = Encryption(lambda: "b" * 40, lambda: "b" * 40)
 
 
-async def test_it_is_neither_asked_nor_blamed_and_the_others_go_on(
+async def test_the_feed_is_neither_requested_nor_blamed_and_the_others_continue(
     env: RefreshEnvironment, process: EmbeddedProcess, logged: list[Any]
 ) -> None:
     locked, other = await env.add("/locked", answer(item("a"))), await env.add("/open", answer(item("b")))
@@ -38,7 +38,7 @@ async def test_it_is_neither_asked_nor_blamed_and_the_others_go_on(
     assert await env.titles() == ["b"]
 
 
-async def test_it_is_fetched_once_the_key_is_there(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_the_feed_is_fetched_once_the_key_is_available(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     locked = await env.add("/locked", answer(item("a")))
     await env.change(locked, http_options=encrypted(LOGIN).value)
 
@@ -64,7 +64,7 @@ def test_two_feeds_are_compared_by_what_their_logins_decrypt_to(one: str, other:
     assert same_options(ENCRYPTION, first, second) is same
 
 
-def test_logins_that_can_not_be_decrypted_are_never_the_same() -> None:
+def test_logins_that_cannot_be_decrypted_are_never_equal() -> None:
     login = encrypted(LOGIN)
 
     assert not same_options(OTHER_KEY, login, login)

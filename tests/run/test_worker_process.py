@@ -1,4 +1,4 @@
-"""A worker process, as other programs see it: what it answers, which locks it holds, what it makes of old messages."""
+"""A worker process as other programs see it: its results, its locks, and old messages."""
 
 import json
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def scaled(tmp_path: Path, postgres_service: Service) -> AsyncIterator[Sca
 
 
 async def _result(scaled: ScaledOutInstallation, job_id: str) -> dict[str, Any]:
-    """What other programs find under the job's id, once it is there."""
+    """The result under the job's id, once it is there."""
     key = f"celery-task-meta-{job_id}"
 
     async def is_there() -> bool:
@@ -54,7 +54,7 @@ async def _ids(scaled: ScaledOutInstallation) -> list[int]:
     return [feed["id"] for feed in await scaled.env.feeds()]
 
 
-async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: ScaledOutInstallation) -> None:
+async def test_the_result_of_a_refresh_has_the_number_of_articles(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
 
     result = await _refresh(scaled, feed_id)
@@ -63,7 +63,7 @@ async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: Scaled
     assert result == {"success": True, "feed_id": feed_id, "article_count": 3}
 
 
-async def test_a_feed_that_fails_says_why(scaled: ScaledOutInstallation) -> None:
+async def test_the_result_of_a_failed_feed_has_its_error(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
     scaled.env.feed_server.web.serve(scaled.env.feed_server.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
 
@@ -73,7 +73,7 @@ async def test_a_feed_that_fails_says_why(scaled: ScaledOutInstallation) -> None
     assert "404" in result["error"]
 
 
-async def test_a_feed_that_is_gone_is_skipped(scaled: ScaledOutInstallation) -> None:
+async def test_a_deleted_feed_is_skipped(scaled: ScaledOutInstallation) -> None:
     result = await _refresh(scaled, 999_999)
 
     assert result == {"success": True, "feed_id": 999_999, "skipped": True, "reason": "feed_deleted"}
@@ -94,7 +94,7 @@ async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: ScaledO
     assert await scaled.client.get(feed_lock(feed_id)) is None
 
 
-async def test_a_lock_that_a_killed_worker_left_stops_nobody(scaled: ScaledOutInstallation) -> None:
+async def test_a_lock_left_by_a_killed_worker_blocks_no_job(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
     await scaled.client.set(feed_lock(feed_id), "a job that is dead", ex=180)
 
@@ -136,7 +136,7 @@ async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_
     assert (row["id"], row["kind"]) == (result["batch_id"], REFRESH_ALL)
 
 
-async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: ScaledOutInstallation) -> None:
+async def test_pools_are_gathered_and_filled_on_request(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
     async with open_pools(load_settings(redis=scaled.redis.service.url), scaled.env.db) as pools:
         await _refresh(scaled, feed_id)
@@ -148,7 +148,7 @@ async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: 
     assert await scaled.client.llen(pool_list_name(PoolKind.TITLES, group.id)) == 3
 
 
-async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled: ScaledOutInstallation) -> None:
+async def test_a_worker_is_present_while_it_works_and_not_after_it_has_ended(scaled: ScaledOutInstallation) -> None:
     presence = RedisPresence(scaled.client)
 
     second = await scaled.start("worker")
@@ -162,7 +162,7 @@ async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled:
     assert await presence.count_by_role() == {"worker": 1}
 
 
-async def test_workers_of_one_machine_have_names_of_their_own(scaled: ScaledOutInstallation) -> None:
+async def test_workers_on_one_machine_have_different_names(scaled: ScaledOutInstallation) -> None:
     await scaled.start("worker")
     control = make_celery(scaled.redis.service.url).control
 
@@ -172,7 +172,7 @@ async def test_workers_of_one_machine_have_names_of_their_own(scaled: ScaledOutI
     await until(both_answer, otherwise="they answer to the same name")
 
 
-async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(
+async def test_log_lines_of_a_worker_have_the_ids_of_job_and_feed(
     tmp_path: Path, scaled: ScaledOutInstallation
 ) -> None:
     job_id = await scaled.send("refresh_feed", feed_id=999_999)
@@ -201,7 +201,7 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "process-0.log").read_text().splitlines() if line.startswith("{")]
 
 
-async def test_a_job_is_tried_again_when_our_database_did_not_answer(tmp_path: Path, postgres_service: Service) -> None:
+async def test_a_job_is_retried_when_our_database_did_not_respond(tmp_path: Path, postgres_service: Service) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
         await scaled.start("worker", lease=60, visibility=60)
         [feed_id] = await _ids(scaled)

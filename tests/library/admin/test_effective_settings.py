@@ -1,4 +1,4 @@
-"""What is shown of the settings: where each comes from, and nothing that is a secret."""
+"""The settings as shown to an admin: where each comes from, and no secret."""
 
 import pytest
 
@@ -14,7 +14,7 @@ SECRETS = {
 }
 
 
-def test_every_setting_is_there_with_its_value_origin_and_sentence() -> None:
+def test_every_setting_is_listed_with_its_value_origin_and_description() -> None:
     found = {one.name: one for one in effective_settings(load_settings(port="9000"))}
 
     assert list(found) == list(Settings.fields)
@@ -31,5 +31,5 @@ def test_no_secret_is_shown(name: str) -> None:
     assert "hunter2" not in str(found)
 
 
-def test_a_secret_that_nobody_set_is_empty() -> None:
+def test_a_secret_that_is_not_set_is_empty() -> None:
     assert {one.name: one.value for one in effective_settings(load_settings())}["redis"] == ""

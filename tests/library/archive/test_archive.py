@@ -1,4 +1,4 @@
-"""What is kept of a feed: its answers, its images, and what reading answers again would bring."""
+"""The archive of a feed: its raw bodies, its images, and what a restore would add."""
 
 import asyncio
 from dataclasses import replace
@@ -39,7 +39,7 @@ PICTURES = '<img src="https://example.org/1.png"><img src="https://example.org/2
 
 
 async def subscribed(subscribers: Subscribers, user: User, path: str = "/feed", answers: int = 1) -> Subscription:
-    """To a feed with pictures, of which so many answers are kept; each has an item more."""
+    """Subscribes to a feed with images, with this many raw bodies; each has one item more."""
     items = [item("0", PICTURES)]
     url = subscribers.env.web.serve(path, answer(*items, title=path))
     mine = (await subscribers.subscribe(user, url)).subscription
@@ -55,10 +55,10 @@ async def settle(env: RefreshEnvironment, position: int, **values: object) -> No
     await env.db.batch([Step(image_tasks.update().where(image_tasks.c.position == position).values(**values))])
 
 
-# --- answers ----------------------------------------------------------------------------------------------
+# --- raw bodies -------------------------------------------------------------------------------------------
 
 
-async def test_kept_answers_come_page_by_page_with_the_newest_first(any_env: RefreshEnvironment) -> None:
+async def test_raw_bodies_are_listed_page_by_page_newest_first(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice = await subscribers.person("alice")
     mine = await subscribed(subscribers, alice, answers=3)
@@ -75,9 +75,7 @@ async def test_kept_answers_come_page_by_page_with_the_newest_first(any_env: Ref
     assert await previous_raw_body(any_env.db, mine, rest.items[0]) is None
 
 
-async def test_an_answer_is_found_by_those_only_who_have_the_feed(
-    subscribers: Subscribers, alice: User, bob: User
-) -> None:
+async def test_a_raw_body_is_found_by_subscribers_only(subscribers: Subscribers, alice: User, bob: User) -> None:
     mine, his = await subscribed(subscribers, alice), await subscribed(subscribers, bob, "/his")
     [kept] = (await list_raw_bodies(subscribers.env.db, mine, None, 9)).items
 
@@ -87,11 +85,11 @@ async def test_an_answer_is_found_by_those_only_who_have_the_feed(
             await find_raw_body(subscribers.env.db, user.id, subscription.id, body)
 
 
-async def test_an_answer_is_read_in_its_own_encoding() -> None:
+async def test_a_raw_body_is_decoded_in_its_own_encoding() -> None:
     assert decode_raw_body("<t>磨坊</t>".encode("gb18030"), "text/xml; charset=gb2312") == "<t>磨坊</t>"
 
 
-async def test_days_run_down_to_none(subscribers: Subscribers, alice: User) -> None:
+async def test_the_remaining_days_count_down_to_zero(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice)
     [kept] = (await list_raw_bodies(subscribers.env.db, mine, None, 9)).items
 
@@ -100,14 +98,14 @@ async def test_days_run_down_to_none(subscribers: Subscribers, alice: User) -> N
     assert left == [29, 29, 0, 0]
 
 
-# --- reading them again -----------------------------------------------------------------------------------
+# --- restore ----------------------------------------------------------------------------------------------
 
 
 async def lose_entries(env: RefreshEnvironment) -> None:
     await env.db.batch([Step(entries.delete()), Step(subscriptions.update().values(unread_count=0))])
 
 
-async def test_reading_again_says_first_and_then_brings_what_is_missing(subscribers: Subscribers, alice: User) -> None:
+async def test_a_restore_is_previewed_and_then_adds_what_is_missing(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice, answers=3)
     await lose_entries(subscribers.env)
     tools = subscribers.env.tools
@@ -122,7 +120,7 @@ async def test_reading_again_says_first_and_then_brings_what_is_missing(subscrib
     assert (await replay(tools, alice.id, mine.id, None)).added == 0
 
 
-async def test_one_answer_alone_can_be_read_again(subscribers: Subscribers, alice: User) -> None:
+async def test_a_single_raw_body_can_be_restored(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice, answers=3)
     kept = (await list_raw_bodies(subscribers.env.db, mine, None, 9)).items
     await lose_entries(subscribers.env)
@@ -133,14 +131,14 @@ async def test_one_answer_alone_can_be_read_again(subscribers: Subscribers, alic
     assert sorted(await subscribers.env.titles()) == ["0", "1"]
 
 
-async def test_nobody_reads_anothers_feed_again(subscribers: Subscribers, alice: User, bob: User) -> None:
+async def test_a_user_cannot_restore_another_users_feed(subscribers: Subscribers, alice: User, bob: User) -> None:
     mine = await subscribed(subscribers, alice)
     for asked in (preview_replay, replay):
         with pytest.raises(NotFound):
             await asked(subscribers.env.tools, bob.id, mine.id, None)
 
 
-async def test_a_feed_that_is_held_is_not_waited_for_without_end(
+async def test_a_restore_does_not_wait_forever_for_a_claimed_feed(
     subscribers: Subscribers, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = await subscribed(subscribers, alice)
@@ -175,7 +173,7 @@ async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_e
     }
 
 
-async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded(
+async def test_pages_of_images_continue_without_gap_and_archived_ones_can_be_loaded(
     subscribers: Subscribers, alice: User
 ) -> None:
     mine, env = await subscribed(subscribers, alice), subscribers.env
@@ -191,9 +189,7 @@ async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded
     assert (counts["success"].images, counts["success"].bytes, counts["failed"].images) == (2, 20, 0)
 
 
-async def test_images_that_nobody_asked_for_are_fetched_when_somebody_does(
-    subscribers: Subscribers, alice: User
-) -> None:
+async def test_images_that_were_not_archived_are_fetched_on_request(subscribers: Subscribers, alice: User) -> None:
     url = subscribers.env.web.serve("/feed", answer(item("0", PICTURES), item("1")))
     mine = (await subscribers.subscribe(alice, url, archive_policy="none")).subscription
     assert await subscribers.env.rows(image_tasks) == []
@@ -204,17 +200,17 @@ async def test_images_that_nobody_asked_for_are_fetched_when_somebody_does(
     assert [row["status"] for row in await subscribers.env.rows(image_tasks)] == ["pending", "pending"]
 
 
-async def test_nobody_changes_anothers_images(subscribers: Subscribers, alice: User, bob: User) -> None:
+async def test_a_user_cannot_change_another_users_images(subscribers: Subscribers, alice: User, bob: User) -> None:
     mine = await subscribed(subscribers, alice)
     for asked in (retry_failed_images, fetch_missing_images):
         with pytest.raises(NotFound):
             await asked(subscribers.env.db, bob.id, mine.id, subscribers.env.now)
 
 
-# --- making room ------------------------------------------------------------------------------------------
+# --- deleting images --------------------------------------------------------------------------------------
 
 
-async def test_images_of_older_entries_make_room_but_not_those_of_marked_ones(any_env: RefreshEnvironment) -> None:
+async def test_images_of_older_entries_are_deleted_except_those_of_marked_entries(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice = await subscribers.person("alice")
     url = any_env.web.serve("/feed", answer(*(item(str(n), PICTURES) for n in range(3))))
@@ -237,7 +233,7 @@ async def test_images_of_older_entries_make_room_but_not_those_of_marked_ones(an
     assert (await preview_image_deletion(any_env.db, alice, mine.id, 40 * DAY, any_env.now)).images == 0
 
 
-async def test_images_that_others_see_too_go_by_an_admins_word_alone(
+async def test_images_that_other_users_see_too_are_deleted_by_admins_only(
     subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     mine = await subscribed(subscribers, alice)
@@ -254,10 +250,10 @@ async def test_images_that_others_see_too_go_by_an_admins_word_alone(
     assert len(await subscribers.env.rows(object_garbage)) == 0
 
 
-# --- room -------------------------------------------------------------------------------------------------
+# --- storage usage ----------------------------------------------------------------------------------------
 
 
-async def test_the_room_of_ones_own_feeds_is_reported_with_the_largest_first(any_env: RefreshEnvironment) -> None:
+async def test_the_storage_usage_of_a_users_feeds_is_reported_largest_first(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
     small, large = await subscribed(subscribers, alice, "/small"), await subscribed(subscribers, alice, "/large", 3)
@@ -281,7 +277,7 @@ async def test_the_room_of_ones_own_feeds_is_reported_with_the_largest_first(any
 
 
 @pytest.mark.parametrize(("owner", "is_seen"), [("", True), ("#user={id}", True), ("#user=999", False)])
-async def test_an_archived_image_of_a_private_feed_is_for_its_owner(
+async def test_an_archived_image_of_a_private_feed_is_visible_to_its_owner_only(
     subscribers: Subscribers, alice: User, owner: str, is_seen: bool
 ) -> None:
     env, key = subscribers.env, "images/1/01234567/0.png"

@@ -35,7 +35,7 @@ async def test_before_the_first_backup_there_is_no_status(env: RefreshEnvironmen
     assert await last_backup(env.db) is None
 
 
-async def test_the_last_backup_is_reported_with_its_size_and_as_sound_only_after_a_check(
+async def test_the_last_backup_is_reported_with_its_size_and_as_valid_only_after_a_check(
     env: RefreshEnvironment, tmp_path: Path
 ) -> None:
     await env.refresh(await env.add("/feed", answer(item("a"))))
@@ -55,7 +55,7 @@ async def test_the_last_backup_is_reported_with_its_size_and_as_sound_only_after
 
 
 @pytest.mark.parametrize("damaged", [False, True])
-async def test_a_check_of_the_last_one_is_remembered(env: RefreshEnvironment, tmp_path: Path, damaged: bool) -> None:
+async def test_a_check_of_the_last_backup_is_remembered(env: RefreshEnvironment, tmp_path: Path, damaged: bool) -> None:
     folder = tmp_path / "kept"
     await made(env, folder)
     if damaged:
@@ -68,7 +68,9 @@ async def test_a_check_of_the_last_one_is_remembered(env: RefreshEnvironment, tm
     assert found.checked_at is not None
 
 
-async def test_a_check_of_an_older_one_says_nothing_of_the_last(env: RefreshEnvironment, tmp_path: Path) -> None:
+async def test_a_check_of_an_older_backup_does_not_count_for_the_last_one(
+    env: RefreshEnvironment, tmp_path: Path
+) -> None:
     older = await made(env, tmp_path / "older")
     env.now += HOUR
     await made(env, tmp_path / "kept")

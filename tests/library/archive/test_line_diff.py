@@ -1,4 +1,4 @@
-"""What differs between two documents is shown line by line, with little around it."""
+"""The line diff of two documents, with a little context."""
 
 import time
 
@@ -7,7 +7,7 @@ import pytest
 from feedmill.library.archive.line_diff import MOST_LINES, DiffLine, TooDifferent, diff_lines
 
 
-def test_documents_that_are_the_same_have_no_differences() -> None:
+def test_equal_documents_have_no_differences() -> None:
     assert diff_lines("<a>\n<b/></a>", "<a><b/>\n</a>") == []
 
 
@@ -23,7 +23,7 @@ def test_a_feed_of_one_long_line_is_compared_tag_by_tag() -> None:
     ]
 
 
-def test_what_is_far_from_any_difference_is_only_counted() -> None:
+def test_lines_far_from_any_difference_are_only_counted() -> None:
     lines = [f"line {n}" for n in range(40)]
     changed = [*lines[:20], "between", *lines[20:]]
 
@@ -34,7 +34,7 @@ def test_what_is_far_from_any_difference_is_only_counted() -> None:
     assert found[-1] == DiffLine("skipped", count=18)
 
 
-def test_without_the_added_lines_it_is_the_first_document() -> None:
+def test_without_the_added_lines_the_diff_is_the_first_document() -> None:
     old = "\n".join(f"a{n % 7} {n % 5}" for n in range(60))
     new = "\n".join(f"a{n % 7} {n % 4}" for n in range(70))
 
@@ -45,14 +45,14 @@ def test_without_the_added_lines_it_is_the_first_document() -> None:
     assert sum(line.count for line in found if line.kind in ("same", "skipped", "added")) == 70
 
 
-def test_two_documents_with_nothing_in_common_are_given_up_and_not_waited_for() -> None:
+def test_two_documents_with_nothing_in_common_are_not_compared_for_long() -> None:
     old = "\n".join(f"old {n}" for n in range(MOST_LINES + 1))
 
     with pytest.raises(TooDifferent):
         diff_lines(old, old.replace("old", "new"))
 
 
-def test_the_worst_that_is_compared_takes_no_seconds() -> None:
+def test_the_worst_comparison_takes_less_than_two_seconds() -> None:
     old = [f"line {n % (MOST_LINES // 15)}" for n in range(MOST_LINES)]
 
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""What saved pages say of themselves, and how often they are asked."""
+"""The title and description of saved pages, and how often a page is requested."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -33,7 +33,7 @@ class BookmarkSetup:
         return saved
 
     async def read(self, served: Answer) -> Bookmark:
-        """What becomes of a page that answers so, after one lot."""
+        """The state of a bookmark whose page gives this response, after one lot."""
         saved = await self.save(served)
         await self.bookmarks.read_pages()
         return await self.bookmarks.one(self.alice, saved.id)
@@ -47,7 +47,7 @@ async def bookmark_setup(db: Database) -> AsyncIterator[BookmarkSetup]:
         await bookmark_setup.client.close()
 
 
-async def test_what_a_page_says_for_others_goes_before_its_own_title(bookmark_setup: BookmarkSetup) -> None:
+async def test_open_graph_metadata_overrides_the_title_of_the_page(bookmark_setup: BookmarkSetup) -> None:
     page = """<title>Own &amp; long</title><meta property="og:title" content="Kilns &amp; fire">
     <meta property="og:description" content="<b>How</b> to"><meta property="og:image" content="/k.png">"""
 
@@ -57,7 +57,7 @@ async def test_what_a_page_says_for_others_goes_before_its_own_title(bookmark_se
     assert read.image_url == bookmark_setup.web.url("/k.png")
 
 
-async def test_a_page_without_such_words_has_its_title(bookmark_setup: BookmarkSetup) -> None:
+async def test_a_page_without_metadata_has_its_title(bookmark_setup: BookmarkSetup) -> None:
     read = await bookmark_setup.read(
         Answer("<title>只有标题</title>".encode("gb18030"), headers={"Content-Type": "text/html; charset=gb2312"})
     )
@@ -65,20 +65,20 @@ async def test_a_page_without_such_words_has_its_title(bookmark_setup: BookmarkS
     assert (read.title, read.description, read.image_url) == ("只有标题", None, None)
 
 
-async def test_an_image_is_its_own_picture_and_a_file_says_nothing(bookmark_setup: BookmarkSetup) -> None:
+async def test_an_image_is_its_own_preview_and_other_files_have_none(bookmark_setup: BookmarkSetup) -> None:
     picture = await bookmark_setup.read(Answer(b"\x89PNG", headers={"Content-Type": "image/png"}))
 
     assert (picture.status, picture.image_url, picture.title) == (BookmarkStatus.FETCHED, picture.url, None)
 
 
 @pytest.mark.parametrize("image", ["javascript:alert(1)", "data:image/svg+xml,<svg/>", "http://[", ""])
-async def test_an_image_that_is_no_address_is_none(bookmark_setup: BookmarkSetup, image: str) -> None:
+async def test_an_invalid_image_url_is_ignored(bookmark_setup: BookmarkSetup, image: str) -> None:
     read = await bookmark_setup.read(Answer(f'<meta property="og:image" content="{image}">'.encode(), headers=HTML))
 
     assert read.image_url is None
 
 
-async def test_hostile_words_are_cut_and_made_plain(bookmark_setup: BookmarkSetup) -> None:
+async def test_hostile_texts_are_truncated_and_made_plain(bookmark_setup: BookmarkSetup) -> None:
     title, description = "x" * 100_000 + "\x00", "<script>a</script>b"
     page = f'<meta property="og:title" content="{title}"><meta name="description" content="{description}">'
 
@@ -88,7 +88,7 @@ async def test_hostile_words_are_cut_and_made_plain(bookmark_setup: BookmarkSetu
     assert read.description == "b"
 
 
-async def test_a_page_that_fails_is_tried_three_times_and_not_at_once(bookmark_setup: BookmarkSetup) -> None:
+async def test_a_page_that_fails_is_tried_three_times_with_pauses(bookmark_setup: BookmarkSetup) -> None:
     saved = await bookmark_setup.save(Answer(status=500))
     asked = []
 
@@ -101,11 +101,11 @@ async def test_a_page_that_fails_is_tried_three_times_and_not_at_once(bookmark_s
     assert (given_up.status, given_up.attempts) == (BookmarkStatus.FAILED, 3)
 
 
-async def test_a_page_that_is_too_large_or_missing_is_not_asked_again(bookmark_setup: BookmarkSetup) -> None:
+async def test_a_page_that_is_too_large_or_missing_is_not_retried(bookmark_setup: BookmarkSetup) -> None:
     assert (await bookmark_setup.read(Answer(b"x" * 4_100_000, headers=HTML))).status is BookmarkStatus.FAILED
 
 
-async def test_a_private_address_is_never_asked(db: Database) -> None:
+async def test_a_private_address_is_never_requested(db: Database) -> None:
     async with Web() as web:
         bookmark_setup = BookmarkSetup(db, web, AddressPolicy())
         read = await bookmark_setup.read(Answer(b"<title>secret</title>", headers=HTML))

@@ -1,4 +1,4 @@
-"""An entry to be read, its versions, and its neighbours."""
+"""An article, its revisions, and the previous and next ones."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -24,7 +24,7 @@ SEEN = "2026-02-19T00:00:00.000Z"
 
 
 class ArticleSetup:
-    """Somebody who reads."""
+    """A user who reads."""
 
     def __init__(self, db: Database, folder: Path) -> None:
         self.db, self.library, self.blobs = db, SmallLibrary(db), FolderBlobs(folder / "objects")
@@ -45,7 +45,7 @@ async def articles(db: Database, tmp_path: Path) -> ArticleSetup:
     return articles
 
 
-async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(articles: ArticleSetup) -> None:
+async def test_an_article_is_sanitized_and_has_its_metadata(articles: ArticleSetup) -> None:
     html = '<p onclick="x()">Hello <script>x()</script>world</p>'
     audio = Enclosure("https://example.org/a.mp3", "audio/mpeg", 1000, timedelta(seconds=90))
     [entry] = await articles.library.arrive(
@@ -62,7 +62,7 @@ async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(articles: 
     assert (article.categories, article.minutes, article.unread) == (("news",), 1, True)
 
 
-async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_stays(articles: ArticleSetup) -> None:
+async def test_an_article_shows_its_newest_text_and_the_first_one_is_kept(articles: ArticleSetup) -> None:
     [entry] = await articles.library.arrive(articles.feed, "first", content_html="<p>one word</p>")
     revision = Revision(entry, 1, "e", "https://example.org/", "second", None, None, "<p>another word</p>")
     await articles.db.batch(steps_to_add_revisions([revision], SEEN))
@@ -80,7 +80,7 @@ async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_sta
         await articles.read(entry, version=2)
 
 
-async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(articles: ArticleSetup) -> None:
+async def test_an_entry_that_the_user_cannot_see_is_not_found(articles: ArticleSetup) -> None:
     [entry] = await articles.library.arrive(articles.feed, "a")
     charlie = await articles.library.person("charlie")
 
@@ -93,7 +93,7 @@ async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(articles:
 
 
 @pytest.mark.parametrize("order", EntryOrder)
-async def test_the_neighbours_are_those_of_the_list_that_is_read(articles: ArticleSetup, order: EntryOrder) -> None:
+async def test_the_previous_and_next_articles_are_those_of_the_list(articles: ArticleSetup, order: EntryOrder) -> None:
     a, b, c, d = await articles.library.arrive(articles.feed, *"abcd")
     await apply_marks(articles.db, articles.alice.id, [c], EntryMarks(read=True), NOW)
     await apply_marks(articles.db, articles.alice.id, [a, d], EntryMarks(starred=True), NOW)
@@ -105,12 +105,12 @@ async def test_the_neighbours_are_those_of_the_list_that_is_read(articles: Artic
 
     assert await beside(b, EntryView.ALL) == (a, c)
     assert await beside(b, EntryView.UNREAD) == (a, d)
-    # It was read just now and has left the list; its place is still known.
+    # It was just read and has left the list; its position is still known.
     assert await beside(c, EntryView.UNREAD) == (b, d)
     assert await beside(a, EntryView.STARRED) == (None, d)
     assert await beside(b, EntryView.STARRED) == (None, None)
 
 
 @pytest.mark.parametrize(("html", "minutes"), [("", 1), ("<p>word </p>" * 500, 3), ("<p>" + "字" * 1000 + "</p>", 3)])
-def test_reading_takes_as_long_as_there_are_words_or_characters(html: str, minutes: int) -> None:
+def test_the_reading_time_counts_words_or_characters(html: str, minutes: int) -> None:
     assert reading_minutes(html) == minutes

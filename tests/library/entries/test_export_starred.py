@@ -1,4 +1,4 @@
-"""What somebody starred, as a document of its own."""
+"""The export of a user's starred entries."""
 
 import json
 from typing import Any
@@ -34,7 +34,7 @@ async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_label
     await apply_marks_to_entry(any_db, bob.id, second, EntryMarks(starred=True), NOW)
     revised = Revision(first, 1, "d", "https://x.example/1", "one!", None, None, "<p>new</p>")
     await any_db.batch(steps_to_add_revisions([revised], "2026-02-18T00:00:00.000Z"))
-    # What is starred stays, also when its feed is left.
+    # A starred entry stays, also after unsubscribing.
     await any_db.batch([Step(subscriptions.delete().where(subscriptions.c.id == mine))])
 
     document = await exported(any_db, alice)
@@ -48,12 +48,12 @@ async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_label
     assert [item["title"] for item in (await exported(any_db, bob))["items"]] == ["two"]
 
 
-async def test_nothing_starred_is_an_empty_document(db: Database) -> None:
+async def test_without_stars_the_document_is_empty(db: Database) -> None:
     assert (await exported(db, await SmallLibrary(db).person()))["items"] == []
 
 
 @pytest.mark.parametrize("starred_entries", [2, 3, 4])
-async def test_many_come_page_by_page_each_once(
+async def test_many_entries_are_exported_once_each(
     db: Database, monkeypatch: pytest.MonkeyPatch, starred_entries: int
 ) -> None:
     monkeypatch.setattr(starred, "AT_ONCE", 2)

@@ -1,4 +1,4 @@
-"""Whole articles that nobody asked for one by one: fetched in the background, cut as each subscriber wants."""
+"""Full texts fetched in the background, extracted as each subscriber configured."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -68,7 +68,7 @@ async def full_texts(db: Database) -> AsyncIterator[FullTextSetup]:
         yield FullTextSetup(db, web, client)
 
 
-async def test_the_article_is_there_before_anybody_asks(full_texts: FullTextSetup) -> None:
+async def test_the_article_is_fetched_before_it_is_opened(full_texts: FullTextSetup) -> None:
     await full_texts.begin(PAGE)
     alice = await full_texts.reader("alice", full_text=True)
 
@@ -78,7 +78,7 @@ async def test_the_article_is_there_before_anybody_asks(full_texts: FullTextSetu
     assert await full_texts.waiting() == []
 
 
-async def test_each_reads_it_as_they_want_it_cut_and_the_page_is_asked_for_once(full_texts: FullTextSetup) -> None:
+async def test_each_subscriber_has_their_own_extract_and_the_page_is_fetched_once(full_texts: FullTextSetup) -> None:
     await full_texts.begin(PAGE)
     alice = await full_texts.reader("alice", full_text=True, keep_selector=".box")
     bob = await full_texts.reader("bob", full_text=True)
@@ -92,7 +92,7 @@ async def test_each_reads_it_as_they_want_it_cut_and_the_page_is_asked_for_once(
     assert len(full_texts.web.requests) == 1
 
 
-async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_others(full_texts: FullTextSetup) -> None:
+async def test_other_selectors_give_another_text_and_keep_the_old_one_for_others(full_texts: FullTextSetup) -> None:
     await full_texts.begin(PAGE)
     alice, bob = await full_texts.reader("alice", full_text=True), await full_texts.reader("bob", full_text=True)
     await full_texts.work.fetch()
@@ -107,7 +107,7 @@ async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_other
     assert await full_texts.shown(bob) == before
 
 
-async def test_a_page_that_is_away_is_asked_for_again_and_then_given_up(full_texts: FullTextSetup) -> None:
+async def test_a_page_that_is_down_is_retried_and_then_marked_failed(full_texts: FullTextSetup) -> None:
     await full_texts.begin(Answer(status=500))
     await full_texts.reader("alice", full_text=True)
 
@@ -121,7 +121,7 @@ async def test_a_page_that_is_away_is_asked_for_again_and_then_given_up(full_tex
 
 
 @pytest.mark.parametrize("served", [Answer(status=404), Answer(b"%PDF", headers={"Content-Type": "application/pdf"})])
-async def test_what_is_no_article_is_not_asked_for_again(full_texts: FullTextSetup, served: Answer) -> None:
+async def test_a_page_without_an_article_is_not_retried(full_texts: FullTextSetup, served: Answer) -> None:
     await full_texts.begin(served)
     alice = await full_texts.reader("alice", full_text=True)
 
@@ -130,7 +130,7 @@ async def test_what_is_no_article_is_not_asked_for_again(full_texts: FullTextSet
     assert (await full_texts.waiting(), await full_texts.shown(alice)) == ([], None)
 
 
-async def test_nobody_is_asked_when_nobody_wants_it_any_more(full_texts: FullTextSetup) -> None:
+async def test_no_page_is_fetched_once_no_subscriber_wants_it(full_texts: FullTextSetup) -> None:
     await full_texts.begin(PAGE)
     await full_texts.reader("alice", retention_days=3)
 
@@ -139,7 +139,7 @@ async def test_nobody_is_asked_when_nobody_wants_it_any_more(full_texts: FullTex
     assert (await full_texts.waiting(), full_texts.web.requests) == ([], [])
 
 
-async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database) -> None:
+async def test_the_tasks_of_a_killed_process_are_taken_over(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     feed = await library.feed()
     await library.arrive(feed, "a", "b")
@@ -154,7 +154,7 @@ async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database
     assert (len(first), len(meanwhile), len(again)) == (2, 0, 2)
 
 
-async def test_they_go_with_their_entry(db: Database) -> None:
+async def test_full_texts_are_deleted_with_their_entry(db: Database) -> None:
     library = SmallLibrary(db)
     feed = await library.feed()
     await library.arrive(feed, "a")

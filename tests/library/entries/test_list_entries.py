@@ -1,4 +1,4 @@
-"""Lists of entries: what stands in each view, page by page."""
+"""Lists of entries: the content of each view, page by page."""
 
 import asyncio
 from datetime import timedelta
@@ -19,7 +19,7 @@ from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 
-async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_db: Database) -> None:
+async def test_every_view_of_every_scope_has_its_entries_in_both_orders(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice = await library.person()
     first, second, third = [await library.feed(name) for name in ("one", "two", "three")]
@@ -57,7 +57,7 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
 
 
 @pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
-async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: EntryView) -> None:
+async def test_a_list_since_a_time_has_nothing_older_in_either_order(db: Database, view: EntryView) -> None:
     library = SmallLibrary(db)
     alice = await library.person()
     feed = await library.feed("one")
@@ -78,12 +78,12 @@ async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Datab
 
 @pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
 @pytest.mark.parametrize("order", EntryOrder)
-async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: EntryView, order: EntryOrder) -> None:
+async def test_a_list_merged_from_feeds_equals_one_list(db: Database, view: EntryView, order: EntryOrder) -> None:
     library = SmallLibrary(db)
     alice = await library.person()
     feeds = [await library.feed(f"f{number}") for number in range(4)]
     subscribed = tuple([await library.subscribe(alice, feed) for feed in feeds])
-    # A busy feed, a lazy one, an empty one, and times that several share.
+    # A busy feed, a slow one, an empty one, and times that several entries share.
     for number in range(30):
         await library.arrive(feeds[0], f"busy {number:02}", at=NOW + HOUR * (number // 3))
     await library.arrive(feeds[1], "lazy old", at=NOW - 30 * DAY)
@@ -116,7 +116,7 @@ async def test_no_page_repeats_or_skips_while_entries_arrive(db: Database) -> No
     assert beyond is not None
 
 
-async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Database) -> None:
+async def test_a_page_does_not_count_later_entries_as_seen(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -128,7 +128,7 @@ async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Databa
     assert first <= page.as_of < second
 
 
-async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> None:
+async def test_an_entry_without_a_summary_shows_the_beginning_of_its_text(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person("alice"), await library.feed()
     await library.subscribe(alice, feed)
@@ -140,7 +140,7 @@ async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> No
     assert len(seen.excerpt) <= 300
 
 
-async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database) -> None:
+async def test_a_row_has_the_marks_of_its_reader_only(db: Database) -> None:
     library = SmallLibrary(db)
     alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
     hers, _ = await library.subscribe(alice, feed, title="Mine"), await library.subscribe(bob, feed)
@@ -170,7 +170,7 @@ async def test_titles_are_plain_text(db: Database) -> None:
     assert item.title == "Fish & chips at noon"
 
 
-async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: Database) -> None:
+async def test_kept_entries_stay_after_unsubscribing_and_the_rest_is_gone(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     hers = await library.subscribe(alice, feed)
@@ -190,7 +190,7 @@ async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: 
     assert await _walk(db, alice, EntryView.ALL) == await _walk(db, alice, EntryView.UNREAD) == []
 
 
-async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
+async def test_read_later_ends_at_its_time(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -203,7 +203,7 @@ async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
     assert ([item.id for item in before.items], after.items) == ([entry], [])
 
 
-async def test_a_folder_stands_for_all_that_is_filed_below_it(db: Database) -> None:
+async def test_a_folder_includes_its_subfolders(db: Database) -> None:
     library = SmallLibrary(db)
     alice = await library.person()
     feeds = [await library.feed(name) for name in ("one", "two", "three")]
@@ -230,7 +230,7 @@ async def test_an_empty_folder_is_empty(db: Database) -> None:
     assert [await _walk(db, alice, view, scope) for view in EntryView] == [[], [], [], [], []]
 
 
-async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Database) -> None:
+async def test_another_users_scope_is_indistinguishable_from_a_missing_one(db: Database) -> None:
     library = SmallLibrary(db)
     alice, charlie, feed = await library.person("alice"), await library.person("charlie"), await library.feed()
     hers = await library.subscribe(alice, feed)
@@ -247,14 +247,14 @@ async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Databas
     assert [str(one) for one in said[:3]] == [str(one) for one in said[3:]]
 
 
-def test_a_cursor_leads_back_to_its_place() -> None:
+def test_a_cursor_continues_at_its_position() -> None:
     place = ListPosition("2026-02-18T08:30:00.000Z", 2**53 - 1)
 
     assert from_cursor(to_cursor(place)) == place
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "!!!", "äöü", "AAAA", "a" * 1000, to_cursor(ListPosition("yesterday", 1))])
-def test_what_is_no_cursor_is_refused(cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(NotFound):
         from_cursor(cursor)
 

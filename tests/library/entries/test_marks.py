@@ -26,7 +26,7 @@ from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lis
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 
-async def test_reading_and_unreading_change_the_count_by_what_they_change(any_db: Database) -> None:
+async def test_marking_read_and_unread_changes_the_count_by_what_changed(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, ids = await _shelf_of_alice(library, "abcd")
 
@@ -40,7 +40,7 @@ async def test_reading_and_unreading_change_the_count_by_what_they_change(any_db
         assert await library.unread_of(alice) == (expected, expected)
 
 
-async def test_many_feeds_are_marked_at_once_and_counted_apart(any_db: Database) -> None:
+async def test_entries_of_many_feeds_are_marked_at_once_and_counted_per_feed(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")
     ids = []
@@ -55,7 +55,7 @@ async def test_many_feeds_are_marked_at_once_and_counted_apart(any_db: Database)
     assert await library.unread_of(bob) == (6, 6)
 
 
-async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) -> None:
+async def test_stars_and_read_later_last_until_they_are_removed(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, [entry] = await _shelf_of_alice(library, "a")
 
@@ -71,7 +71,7 @@ async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) 
     assert await library.unread_of(alice) == (1, 1)
 
 
-async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
+async def test_read_later_lasts_thirty_days_by_default(db: Database) -> None:
     library = SmallLibrary(db)
     alice, ids = await _shelf_of_alice(library, "ab")
     await apply_marks(db, alice.id, ids[:1], EntryMarks(later=True), NOW)
@@ -84,7 +84,7 @@ async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
     assert [item.id for item in left] == ids[1:]
 
 
-async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
+async def test_read_later_lasts_as_long_as_the_setting_says(db: Database) -> None:
     library = SmallLibrary(db)
     alice, ids = await _shelf_of_alice(library, "a")
     settings = Settings(later_days=2)
@@ -95,7 +95,7 @@ async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
     assert state["later_until"] == to_iso(NOW + 2 * DAY)
 
 
-async def test_later_can_not_end_before_it_begins(db: Database) -> None:
+async def test_read_later_cannot_end_in_the_past(db: Database) -> None:
     library = SmallLibrary(db)
     alice, ids = await _shelf_of_alice(library, "a")
 
@@ -103,7 +103,7 @@ async def test_later_can_not_end_before_it_begins(db: Database) -> None:
         await apply_marks(db, alice.id, ids, EntryMarks(later=NOW), NOW)
 
 
-async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
+async def test_labels_are_added_and_removed(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, [a, b] = await _shelf_of_alice(library, "ab")
     red, blue = [(await add_label(any_db, alice.id, name)).id for name in ("red", "blue")]
@@ -115,7 +115,7 @@ async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
     assert {item.title: [label.name for label in item.labels] for item in items} == {"a": ["red"], "b": ["blue", "red"]}
 
 
-async def test_the_label_of_another_is_not_there(db: Database) -> None:
+async def test_another_users_label_is_not_found(db: Database) -> None:
     library = SmallLibrary(db)
     alice, ids = await _shelf_of_alice(library, "a")
     charlie = await library.person("charlie")
@@ -125,7 +125,7 @@ async def test_the_label_of_another_is_not_there(db: Database) -> None:
         await apply_marks(db, alice.id, ids, EntryMarks(add_labels=(theirs,)), NOW)
 
 
-async def test_nobody_marks_what_they_may_not_see(db: Database) -> None:
+async def test_a_user_cannot_mark_entries_they_cannot_see(db: Database) -> None:
     library = SmallLibrary(db)
     alice, ids = await _shelf_of_alice(library, "ab")
     charlie = await library.person("charlie")
@@ -139,7 +139,7 @@ async def test_nobody_marks_what_they_may_not_see(db: Database) -> None:
         await apply_marks_to_entry(db, charlie.id, ids[0], EntryMarks(starred=True), NOW)
 
 
-async def test_what_is_not_subscribed_to_any_more_can_not_become_unread(db: Database) -> None:
+async def test_an_entry_without_a_subscription_cannot_become_unread(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     hers = await library.subscribe(alice, feed)
@@ -153,7 +153,7 @@ async def test_what_is_not_subscribed_to_any_more_can_not_become_unread(db: Data
     assert await library.unread_of(alice) == (0, 0)
 
 
-async def test_a_star_has_the_images_archived_where_the_feed_wants_that(db: Database) -> None:
+async def test_a_star_archives_the_images_if_the_feed_archives_starred_ones(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -165,7 +165,7 @@ async def test_a_star_has_the_images_archived_where_the_feed_wants_that(db: Data
     assert [row["entry_id"] for row in await db.query(select(image_tasks))] == [starred]
 
 
-# --- all at once -------------------------------------------------------------------------------------------
+# --- mark all read -----------------------------------------------------------------------------------------
 
 
 async def test_marking_all_read_touches_no_row_and_no_other_reader(any_db: Database) -> None:
@@ -184,8 +184,8 @@ async def test_marking_all_read_touches_no_row_and_no_other_reader(any_db: Datab
 
 
 @pytest.mark.parametrize("old", [1, 5])
-async def test_marking_what_is_old_leaves_what_is_new_and_can_be_undone(any_db: Database, old: int) -> None:
-    """With few old ones they are set apart; with many the new ones move."""
+async def test_marking_old_entries_leaves_new_ones_and_can_be_undone(any_db: Database, old: int) -> None:
+    """With few old entries these are moved; with many the new ones are."""
     library = SmallLibrary(any_db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -202,13 +202,13 @@ async def test_marking_what_is_old_leaves_what_is_new_and_can_be_undone(any_db: 
     assert await library.unread_of(alice) == (old + 3, old + 3)
 
 
-async def test_what_arrives_while_somebody_looks_is_not_marked_with_the_rest(db: Database) -> None:
+async def test_entries_that_arrive_after_the_page_was_loaded_are_not_marked(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
     await library.arrive(feed, "seen")
     looked = await list_entries(db, alice.id, EntryListQuery(), NOW)
-    # Dated before everything else: only its id says that it came later.
+    # Dated before everything else: only its id shows that it arrived later.
     await library.arrive(feed, "unseen", at=NOW - 100 * DAY)
 
     await mark_unread_as_read(db, alice.id, MarkAllRead(up_to=looked.as_of), NOW)
@@ -217,7 +217,7 @@ async def test_what_arrives_while_somebody_looks_is_not_marked_with_the_rest(db:
 
 
 @pytest.mark.parametrize("scope", ["subscription", "folder", "label", "several"])
-async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> None:
+async def test_only_the_given_scope_is_marked(db: Database, scope: str) -> None:
     library = SmallLibrary(db)
     alice = await library.person()
     feeds = [await library.feed(name) for name in ("one", "two", "three")]
@@ -240,7 +240,7 @@ async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> N
     assert await library.unread_of(alice) == (3, 3)
 
 
-async def test_undo_brings_back_what_was_marked_but_not_what_was_read_since(any_db: Database) -> None:
+async def test_undo_restores_what_was_marked_but_not_what_was_read_since(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, ids = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
@@ -273,7 +273,7 @@ async def test_an_undo_works_once_for_its_owner_and_for_a_day(db: Database) -> N
         await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
 
-async def test_two_markings_are_undone_in_any_order(db: Database) -> None:
+async def test_two_mark_all_read_are_undone_in_any_order(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -288,7 +288,7 @@ async def test_two_markings_are_undone_in_any_order(db: Database) -> None:
     assert await library.unread_of(alice) == (4, 4)
 
 
-async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) -> None:
+async def test_old_lists_are_deleted_and_the_one_in_use_stays(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -304,7 +304,7 @@ async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) 
     assert len(await any_db.query(select(unread_lists))) == 1
 
 
-async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> None:
+async def test_the_unread_list_of_a_deleted_user_is_deleted(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
     await library.subscribe(alice, feed), await library.subscribe(bob, feed)
@@ -318,7 +318,7 @@ async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> No
     assert await library.unread_of(bob) == (3, 3)
 
 
-async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
+async def test_a_restored_list_is_not_deleted(db: Database) -> None:
     library = SmallLibrary(db)
     alice, _ = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
@@ -329,7 +329,7 @@ async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
     assert await library.unread_of(alice) == (3, 3)
 
 
-async def test_a_list_that_is_had_back_while_it_is_emptied_stays(
+async def test_a_list_that_is_restored_while_it_is_deleted_stays(
     any_db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = SmallLibrary(any_db)
@@ -348,10 +348,10 @@ async def test_a_list_that_is_had_back_while_it_is_emptied_stays(
     assert await library.unread_of(alice) == (3, 3)
 
 
-# --- at once -----------------------------------------------------------------------------------------------
+# --- concurrency -------------------------------------------------------------------------------------------
 
 
-async def test_the_count_is_right_when_two_mark_the_same_at_once(any_db: Database) -> None:
+async def test_the_count_is_correct_when_two_requests_mark_the_same_at_once(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, ids = await _shelf_of_alice(library, "abcdef")
 
@@ -366,7 +366,7 @@ async def test_the_count_is_right_when_two_mark_the_same_at_once(any_db: Databas
         assert await library.unread_of(alice) == (expected, expected)
 
 
-async def test_the_count_is_right_whatever_happens_at_once(db: Database) -> None:
+async def test_the_count_is_correct_after_any_concurrent_changes(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -385,7 +385,7 @@ async def test_the_count_is_right_whatever_happens_at_once(db: Database) -> None
         assert listed == counted
 
 
-async def test_what_arrives_while_others_are_marked_or_brought_back_is_unread(db: Database) -> None:
+async def test_entries_that_arrive_while_others_are_marked_or_restored_are_unread(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)

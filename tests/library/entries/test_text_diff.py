@@ -1,4 +1,4 @@
-"""The difference of two texts."""
+"""The word diff of two texts."""
 
 import time
 
@@ -11,14 +11,14 @@ texts = st.text(alphabet="ab .。\n中文!", max_size=60)
 
 
 @given(texts, texts)
-def test_the_pieces_make_both_texts_again(old: str, new: str) -> None:
+def test_both_texts_can_be_rebuilt_from_the_diff(old: str, new: str) -> None:
     pieces = diff_text(old, new)
 
     assert "".join(piece.text for piece in pieces if piece.kind != "added") == old
     assert "".join(piece.text for piece in pieces if piece.kind != "removed") == new
 
 
-def test_a_changed_word_is_all_that_differs() -> None:
+def test_only_a_changed_word_differs() -> None:
     assert diff_text("The old house. It is red.", "The new house. It is red.") == [
         DiffPiece("same", "The "),
         DiffPiece("removed", "old"),
@@ -27,7 +27,7 @@ def test_a_changed_word_is_all_that_differs() -> None:
     ]
 
 
-def test_where_words_are_not_spaced_characters_are_compared() -> None:
+def test_languages_without_spaces_are_compared_by_character() -> None:
     assert diff_text("今天天气好。", "今天天气不好。") == [
         DiffPiece("same", "今天天气"),
         DiffPiece("added", "不"),
@@ -35,12 +35,12 @@ def test_where_words_are_not_spaced_characters_are_compared() -> None:
     ]
 
 
-def test_texts_that_have_nothing_in_common_are_replaced_whole() -> None:
+def test_texts_with_nothing_in_common_are_replaced_completely() -> None:
     assert diff_text("one", "") == [DiffPiece("removed", "one")]
     assert diff_text("", "") == []
 
 
-def test_a_hostile_pair_of_texts_takes_no_longer_than_a_moment() -> None:
+def test_a_hostile_pair_of_texts_is_compared_fast() -> None:
     started = time.process_time()
 
     diff_text("a " * 200_000, "b a " * 100_000)

@@ -1,4 +1,4 @@
-"""Whatever order things happen in, the counts say how many entries stand in the list, and the list is right."""
+"""In any order of events the unread counts equal the length of the list, and the list is correct."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ places = st.integers(0, 10**6)
 
 
 class Reading(RuleBasedStateMachine):
-    """A model beside the real thing: which entries are unread, and what each undo would bring back."""
+    """A model to compare with: which entries are unread, and what each undo would restore."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""An administrator gives a feed another URL."""
+"""An admin gives a feed another URL."""
 
 import pytest
 
@@ -20,7 +20,7 @@ LOGIN = '{"basic_auth":["me","secret"]}'
         ("https://elsewhere.example/feed", None),
     ],
 )
-async def test_the_login_of_a_feed_goes_along_only_to_the_same_server(
+async def test_the_login_of_a_feed_is_kept_only_on_the_same_server(
     env: RefreshEnvironment, url: str, login: str | None
 ) -> None:
     await add_feeds(env.db, [NewFeed("https://example.org/feed", http_options=encrypted(LOGIN))], NOW, NOW)

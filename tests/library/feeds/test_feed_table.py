@@ -1,4 +1,4 @@
-"""The table of a person's feeds."""
+"""The table of a user's feeds."""
 
 from datetime import date
 
@@ -14,7 +14,7 @@ from tests.scripted_web import Answer
 
 @pytest.fixture
 async def furnished(env: RefreshEnvironment, subscribers: Subscribers, alice: User) -> dict[str, int]:
-    """Three feeds of Alice's; the folders are `Work`, in it `Code`."""
+    """Three feeds of Alice; the folders are `Work` and, inside it, `Code`."""
     folders = await ensure_folders(env.db, alice.id, [("Work", "Code")])
     zebra = answer(item("z1", date=NOW - DAY), item("z2", date=NOW - 9 * DAY), title="Zebra")
     await subscribers.subscribe(alice, env.web.serve("/zebra", zebra), folder_ids=(folders["Work", "Code"],))
@@ -38,7 +38,7 @@ async def test_feeds_are_ordered_by_title_whatever_their_case(
     assert (table.found, table.every, table.states) == (3, 3, {"healthy": 2, "failing": 1})
 
 
-async def test_a_row_has_its_folders_its_size_and_its_weeks(
+async def test_a_row_has_its_folders_its_size_and_its_weekly_counts(
     env: RefreshEnvironment, alice: User, furnished: object
 ) -> None:
     [row] = (await feed_table(env.db, alice.id, FeedTableQuery(text="zebra"), NOW)).rows
@@ -62,31 +62,29 @@ async def test_a_row_has_its_folders_its_size_and_its_weeks(
         (FeedTableQuery(most=2, page=2), ["Zebra"]),
     ],
 )
-async def test_what_is_asked_for_is_found(
+async def test_the_table_can_be_filtered(
     env: RefreshEnvironment, alice: User, furnished: object, asked: FeedTableQuery, found: list[str]
 ) -> None:
     assert titles(await feed_table(env.db, alice.id, asked, NOW)) == found
 
 
-async def test_a_folder_has_what_is_in_the_folders_inside_it(
+async def test_a_folder_includes_its_subfolders(
     env: RefreshEnvironment, alice: User, furnished: dict[str, int]
 ) -> None:
     assert titles(await feed_table(env.db, alice.id, FeedTableQuery(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
 
 
-async def test_the_largest_archive_comes_first_when_asked(
-    env: RefreshEnvironment, alice: User, furnished: object
-) -> None:
+async def test_the_table_can_be_sorted_by_archive_size(env: RefreshEnvironment, alice: User, furnished: object) -> None:
     rows = (await feed_table(env.db, alice.id, FeedTableQuery(sort="size", down=True), NOW)).rows
 
     assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
 
 
-async def test_nobody_has_anothers_feeds(env: RefreshEnvironment, bob: User, furnished: object) -> None:
+async def test_a_user_sees_only_their_own_feeds(env: RefreshEnvironment, bob: User, furnished: object) -> None:
     assert (await feed_table(env.db, bob.id, FeedTableQuery(), NOW)).every == 0
 
 
-def test_days_fall_into_weeks() -> None:
+def test_days_are_grouped_into_weeks() -> None:
     weeks = entries_by_week({"2026-01-01": 1, "2026-01-07": 2, "2026-01-08": 4, "2025-12-31": 9}, date(2026, 1, 1))
 
     assert weeks == [3, 4] + [0] * (WEEKS - 2)

@@ -1,4 +1,4 @@
-"""Icons of feeds, from a web that says of them what it likes."""
+"""Fetching icons of feeds, from a web that cannot be trusted."""
 
 from base64 import b64decode
 from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ class IconSetup:
         self.work = IconFetcher(self.db, self.client, lambda: self.now)
 
     async def feed(self, path: str = "/feed", **facts: Any) -> int:
-        """A feed of the web, which says this of itself."""
+        """A feed of the web with these fields."""
         feed = (await add_feed(self.db, self.web.url(path), self.now)).id
         await self.library.subscribe(self.alice, feed)
         said = {"last_success_at": to_iso(self.now), "site_url": self.web.url("/about/")} | facts
@@ -76,7 +76,7 @@ async def icon_setup(db: Database) -> AsyncIterator[IconSetup]:
         yield icon_setup
 
 
-async def test_an_icon_is_fetched_kept_and_left_alone_for_a_month(icon_setup: IconSetup) -> None:
+async def test_an_icon_is_fetched_stored_and_not_requested_for_a_month(icon_setup: IconSetup) -> None:
     await icon_setup.feed()
     icon_setup.web.serve(FAVICON, Answer(sample_images.ICO, headers={"Content-Type": "text/html"}))
 
@@ -91,7 +91,7 @@ async def test_an_icon_is_fetched_kept_and_left_alone_for_a_month(icon_setup: Ic
     assert icon_setup.asked() == [FAVICON, FAVICON]
 
 
-async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fails(icon_setup: IconSetup) -> None:
+async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_icon_is_the_fallback(icon_setup: IconSetup) -> None:
     await icon_setup.feed(icon_url=icon_setup.web.url("/logo.png"))
     icon_setup.web.serve(FAVICON, Answer(sample_images.ICO))
 
@@ -104,7 +104,7 @@ async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fa
     assert [row["attempts"] for row in await icon_setup.rows()] == [0]
 
 
-async def test_a_site_without_an_icon_is_asked_ever_more_rarely(icon_setup: IconSetup) -> None:
+async def test_a_site_without_an_icon_is_requested_ever_more_rarely(icon_setup: IconSetup) -> None:
     await icon_setup.feed()
 
     waits = []
@@ -129,7 +129,7 @@ async def test_a_site_without_an_icon_is_asked_ever_more_rarely(icon_setup: Icon
     ],
     ids=["a page", "SVG", "what browsers can't show", "too large", "nothing", "a page of errors"],
 )
-async def test_what_is_no_small_picture_is_not_kept(icon_setup: IconSetup, served: Answer) -> None:
+async def test_anything_but_a_small_image_is_not_stored(icon_setup: IconSetup, served: Answer) -> None:
     await icon_setup.feed()
     icon_setup.web.serve(FAVICON, served)
 
@@ -152,7 +152,7 @@ async def test_a_redirect_to_a_private_address_is_refused(db: Database) -> None:
         assert (icon_setup.asked(), await icon_setup.kept()) == ([FAVICON], [None])
 
 
-async def test_a_login_stays_with_its_feed(icon_setup: IconSetup) -> None:
+async def test_a_login_is_sent_for_its_own_feed_only(icon_setup: IconSetup) -> None:
     place = icon_setup.web.url("").removeprefix("http://")
     await icon_setup.feed("/feed#user=1", http_options=SECRETS, site_url=f"http://alice:secret@{place}/")
     await icon_setup.feed("/other", http_options=SECRETS, icon_url=f"http://alice:secret@{place}/logo.png")
@@ -166,7 +166,7 @@ async def test_a_login_stays_with_its_feed(icon_setup: IconSetup) -> None:
     assert "secret" not in str([row["address"] for row in await icon_setup.rows()])
 
 
-async def test_a_site_with_many_feeds_is_asked_once(icon_setup: IconSetup) -> None:
+async def test_a_site_with_many_feeds_is_requested_once(icon_setup: IconSetup) -> None:
     for number in range(3):
         await icon_setup.feed(f"/feed/{number}")
     icon_setup.web.serve(FAVICON, Answer(sample_images.GIF))
@@ -177,7 +177,7 @@ async def test_a_site_with_many_feeds_is_asked_once(icon_setup: IconSetup) -> No
     assert await icon_setup.kept() == [sample_images.GIF] * 3
 
 
-async def test_a_new_feed_waits_until_feeds_are_looked_for_again(icon_setup: IconSetup) -> None:
+async def test_a_new_feed_is_noticed_at_the_next_search_for_new_feeds(icon_setup: IconSetup) -> None:
     await icon_setup.work.fetch()
     await icon_setup.feed()
 
@@ -197,7 +197,7 @@ async def test_a_new_feed_waits_until_feeds_are_looked_for_again(icon_setup: Ico
         (HttpError("u", "u", 403), IconFailure(7, NOW + PAUSES[0])),
     ],
 )
-def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconFailure) -> None:
+def test_a_host_that_asked_us_to_wait_is_left_alone(outcome: FetchOutcome, expected: IconFailure) -> None:
     assert missing_icon(outcome, IconTask(7, 0, None, None, "u"), NOW) == expected
 
 
@@ -210,7 +210,7 @@ def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconF
         (None, "/relative", "http://u:p@f.org/rss#user=7", "http://f.org/favicon.ico"),
     ],
 )
-def test_the_address_is_of_the_web_and_has_no_login_in_it(
+def test_the_icon_url_is_a_web_address_without_a_login(
     icon_url: str | None, site_url: str | None, url: str, address: str
 ) -> None:
     assert icon_url_of(IconTask(7, 0, icon_url, site_url, url)) == address

@@ -21,7 +21,7 @@ LOGIN = msgspec.json.encode({"basic_auth": ("alice", "open sesame")}).decode()
 
 
 async def subscribed(subscribers: Subscribers, user: User, path: str = "/feed", **more: Any) -> Subscription:
-    """To a feed of two items, fetched for the first time."""
+    """Subscribes to a feed with two items, fetched once."""
     dated = [item(f"{path}-{age}", date=subscribers.env.now - age * HOUR) for age in (1, 49)]
     url = subscribers.env.web.serve(path, answer(*dated, headers={"ETag": '"1"'}, title=path))
     return (await subscribers.subscribe(user, url, **more)).subscription
@@ -43,7 +43,7 @@ async def log(env: RefreshEnvironment, feed_id: int, age: timedelta, **values: A
 # --- one feed ---------------------------------------------------------------------------------------------
 
 
-async def test_fetches_answers_and_entries_are_reported_on_every_database(any_env: RefreshEnvironment) -> None:
+async def test_fetches_raw_bodies_and_entries_are_reported_on_every_database(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice = await subscribers.person("alice")
     mine = await subscribed(subscribers, alice)
@@ -69,7 +69,7 @@ async def test_fetches_answers_and_entries_are_reported_on_every_database(any_en
     assert any("failed" in str(sentence) for sentence in health.sentences)
 
 
-async def test_what_happened_long_ago_counts_no_more(subscribers: Subscribers, alice: User) -> None:
+async def test_old_events_do_not_count_any_more(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice)
     await log(subscribers.env, mine.feed_id, 31 * DAY, outcome="dns", message="the host name was not found")
     await log(subscribers.env, mine.feed_id, 29 * DAY, outcome="timeout", message="the server took too long")
@@ -80,7 +80,7 @@ async def test_what_happened_long_ago_counts_no_more(subscribers: Subscribers, a
     assert health.fetched == 2
 
 
-async def test_a_feed_that_never_answered_has_a_health_too(subscribers: Subscribers, alice: User) -> None:
+async def test_a_feed_that_never_responded_has_a_health_page_too(subscribers: Subscribers, alice: User) -> None:
     url = subscribers.env.web.serve("/feed", Answer(b"no", 404))
     subscribers.env.web.serve("/down", Answer(b"", 500))
     mine = (await subscribers.subscribe(alice, url.replace("/feed", "/down"), anyway=True)).subscription
@@ -91,7 +91,7 @@ async def test_a_feed_that_never_answered_has_a_health_too(subscribers: Subscrib
     assert health.share_not_modified is None
 
 
-async def test_after_asking_for_all_the_next_request_has_no_validators(subscribers: Subscribers, alice: User) -> None:
+async def test_after_a_full_refetch_the_next_request_has_no_validators(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice)
 
     await force_full_fetch(subscribers.env.db, alice.id, mine.id)
@@ -104,7 +104,7 @@ async def test_after_asking_for_all_the_next_request_has_no_validators(subscribe
     assert feed["etag"] == '"1"'
 
 
-async def test_nobody_learns_of_anothers_feed(subscribers: Subscribers, alice: User, bob: User) -> None:
+async def test_the_health_of_another_users_feed_is_not_found(subscribers: Subscribers, alice: User, bob: User) -> None:
     mine = await subscribed(subscribers, alice)
 
     with pytest.raises(NotFound):
@@ -125,10 +125,10 @@ async def test_a_report_has_the_facts_and_no_login(subscribers: Subscribers, ali
     assert "#user=" not in text
 
 
-# --- all of them ------------------------------------------------------------------------------------------
+# --- all feeds --------------------------------------------------------------------------------------------
 
 
-async def test_feeds_that_are_well_are_not_noted_on_any_database(any_env: RefreshEnvironment) -> None:
+async def test_healthy_feeds_are_not_listed_on_any_database(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
     mine = await subscribed(subscribers, alice)
@@ -140,7 +140,7 @@ async def test_feeds_that_are_well_are_not_noted_on_any_database(any_env: Refres
     assert (found.total, found.is_well) == (1, True)
 
 
-async def test_broken_feeds_come_with_the_worst_first(subscribers: Subscribers, alice: User) -> None:
+async def test_broken_feeds_are_listed_worst_first(subscribers: Subscribers, alice: User) -> None:
     names = {"/failing": 2, "/worse": 5, "/broken": 10}
     for path, failures in names.items():
         feed = await subscribers.feed(await subscribed(subscribers, alice, path))
@@ -161,7 +161,7 @@ async def test_broken_feeds_come_with_the_worst_first(subscribers: Subscribers, 
         (None, 91 * DAY, True),
     ],
 )
-async def test_a_feed_is_idle_after_three_times_its_rhythm(
+async def test_a_feed_is_idle_after_three_times_its_usual_gap(
     subscribers: Subscribers, alice: User, rhythm: timedelta | None, silent: timedelta, is_idle: bool
 ) -> None:
     feed = await subscribers.feed(await subscribed(subscribers, alice))
@@ -174,7 +174,7 @@ async def test_a_feed_is_idle_after_three_times_its_rhythm(
     assert [noted.figure for noted in idle] == ([silent / DAY] if is_idle else [])
 
 
-async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(
+async def test_slow_and_heavy_feeds_are_listed_by_their_recent_fetches(
     subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     slow, heavy, once = [await subscribed(subscribers, alice, path) for path in ("/slow", "/heavy", "/once")]
@@ -191,7 +191,7 @@ async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(
     assert found.heavy[0].figure == pytest.approx(8_000_000 * 15, rel=0.01)
 
 
-async def test_feeds_that_are_there_twice_are_put_side_by_side(subscribers: Subscribers, alice: User) -> None:
+async def test_duplicate_feeds_are_listed_together(subscribers: Subscribers, alice: User) -> None:
     mine = await subscribed(subscribers, alice)
     fields = msgspec.structs.asdict(mine)
 

@@ -1,4 +1,4 @@
-"""Feeds as a person names them in a form."""
+"""Looking up feeds as a user types them in a form."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from feedmill.store.database import Database
 from tests.library.small_library import SmallLibrary
 
 
-async def test_feeds_are_named_by_id_or_address_each_once(db: Database) -> None:
+async def test_feeds_are_found_by_id_or_url_each_once(db: Database) -> None:
     library = SmallLibrary(db)
     first, second = await library.feed("a"), await library.feed("b")
 
@@ -19,7 +19,7 @@ async def test_feeds_are_named_by_id_or_address_each_once(db: Database) -> None:
 
 
 @pytest.mark.parametrize("name", ["999", "https://nobody.example/", "no address", "9" * 400])
-async def test_what_is_no_feed_is_refused(db: Database, name: str) -> None:
+async def test_an_unknown_feed_is_refused(db: Database, name: str) -> None:
     await SmallLibrary(db).feed("a")
 
     with pytest.raises(NoSuchFeed):

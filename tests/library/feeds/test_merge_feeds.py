@@ -1,4 +1,4 @@
-"""An admin's merge: what was kept stays reachable, and nobody writes to the feed that is gone."""
+"""A merge by an admin: archived data stays reachable, and nothing is written to the merged feed."""
 
 import pytest
 
@@ -43,7 +43,7 @@ async def two(env: RefreshEnvironment) -> tuple[Feed, Feed]:
     return feeds
 
 
-async def test_what_it_comes_to_is_counted(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
+async def test_the_effects_are_counted(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
     source, target = two
     alice, bob = await env.user("Alice", 11), await env.user("Bob", 12)
     for reader, feed in ((alice, source), (bob, source), (bob, target)):
@@ -78,7 +78,7 @@ async def test_entries_move_up_to_the_last_one_that_was_shown(env: RefreshEnviro
     assert (moved, sorted(titles)) == (1, ["new", "old", "twin"])
 
 
-async def test_raw_bodies_are_kept_and_the_url_leads_to_the_other_feed_also_after_that_moved(
+async def test_raw_bodies_are_kept_and_the_old_url_leads_to_the_target_also_after_that_moved(
     env: RefreshEnvironment, two: tuple[Feed, Feed]
 ) -> None:
     source, target = two
@@ -91,7 +91,7 @@ async def test_raw_bodies_are_kept_and_the_url_leads_to_the_other_feed_also_afte
     assert await feed_ids_by_any_url(env.db, [source.url]) == {source.url: target.id}
 
 
-async def test_a_refresh_that_runs_meanwhile_brings_nothing_to_the_feed_that_is_gone(
+async def test_a_refresh_during_the_merge_adds_nothing_to_the_merged_feed(
     env: RefreshEnvironment, two: tuple[Feed, Feed]
 ) -> None:
     source, target = two
@@ -105,7 +105,7 @@ async def test_a_refresh_that_runs_meanwhile_brings_nothing_to_the_feed_that_is_
     assert "late" not in await env.titles()
 
 
-async def test_neither_of_the_two_may_be_gone_already(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
+async def test_a_merged_feed_cannot_be_merged_again(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
     source, target = two
     third = await env.add("/c", answer(item("c")))
     await merged(env, source, target)
@@ -116,7 +116,7 @@ async def test_neither_of_the_two_may_be_gone_already(env: RefreshEnvironment, t
         assert refused.value.code == "merged_already"
 
 
-async def test_a_feed_is_found_by_number_and_by_address(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
+async def test_a_feed_is_found_by_id_and_by_url(env: RefreshEnvironment, two: tuple[Feed, Feed]) -> None:
     source, target = two
     await merged(env, source, target)
 

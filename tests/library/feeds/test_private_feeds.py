@@ -1,4 +1,4 @@
-"""What becomes of a private feed, one that is fetched with somebody's own password, when its account is deleted."""
+"""A private feed, one that is fetched with a user's own password, when its account is deleted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,11 +36,11 @@ ADDRESS = "https://news.example/feed"
 
 
 class Killed(BaseException):
-    """What kill -9 does: nothing that comes after it runs."""
+    """Simulates kill -9: no later code runs."""
 
 
 class KilledBeforeBatch:
-    """A database whose process is killed before a batch of it."""
+    """A database whose process is killed before one of its batches."""
 
     def __init__(self, db: Database, batches: int) -> None:
         self._db, self._left = db, batches
@@ -60,7 +60,7 @@ async def people(db: Database) -> tuple[User, User]:
 
 
 async def private_feed(db: Database, user: User) -> int:
-    """A feed of the user's own with something in every table that hangs on a feed, and their subscription to it."""
+    """A private feed of the user with rows in every table that refers to a feed, and their subscription to it."""
     library = SmallLibrary(db)
     feed = (await add_feed(db, private_url(ADDRESS, user.id), NOW)).id
     await library.subscribe(user, feed)
@@ -86,7 +86,7 @@ async def private_feed(db: Database, user: User) -> int:
     return feed
 
 
-async def test_a_private_feed_goes_with_its_account_and_others_stay(any_db: Database) -> None:
+async def test_a_private_feed_is_deleted_with_its_account_and_others_stay(any_db: Database) -> None:
     alice, bob = await people(any_db)
     gone, stays = await private_feed(any_db, bob), await private_feed(any_db, alice)
     shared = await SmallLibrary(any_db).feed("shared")
@@ -104,7 +104,7 @@ async def test_a_private_feed_goes_with_its_account_and_others_stay(any_db: Data
     }
 
 
-async def test_a_deletion_that_is_killed_anywhere_is_finished_by_the_next(any_db: Database) -> None:
+async def test_a_deletion_that_is_killed_at_any_point_is_finished_by_the_next(any_db: Database) -> None:
     _, bob = await people(any_db)
     gone = await private_feed(any_db, bob)
 
@@ -124,14 +124,16 @@ async def test_a_deletion_that_is_killed_anywhere_is_finished_by_the_next(any_db
     assert await count_garbage(any_db) == 3
 
 
-async def test_whose_number_only_ends_like_it_keeps_their_feed(any_db: Database) -> None:
+async def test_a_user_whose_id_has_the_same_ending_keeps_their_feed(any_db: Database) -> None:
     await add_feed(any_db, private_url(ADDRESS, 15), NOW)
     mine = await add_feed(any_db, private_url(ADDRESS, 5), NOW)
 
     assert await private_feeds_of(any_db, 5) == [mine.id]
 
 
-async def test_who_leaves_a_private_feed_keeps_what_they_starred_until_the_account_goes(any_db: Database) -> None:
+async def test_starred_entries_of_a_private_feed_stay_after_unsubscribing_until_the_account_is_deleted(
+    any_db: Database,
+) -> None:
     _, bob = await people(any_db)
     left = await private_feed(any_db, bob)
     [mine] = await any_db.query(subscriptions.select())
@@ -147,7 +149,7 @@ async def test_who_leaves_a_private_feed_keeps_what_they_starred_until_the_accou
 
 
 async def rows_of(db: Database, feed_id: int) -> dict[str, list[Row]]:
-    """By table the rows that hang on a feed or on one of its entries."""
+    """By table, the rows that refer to a feed or to one of its entries."""
     found = {}
     for table in metadata.sorted_tables:
         if "feed_id" in table.c:

@@ -1,4 +1,4 @@
-"""The feeds to begin with, by their form; nobody is asked for them here."""
+"""The list of starter feeds; they are not requested here."""
 
 from collections import Counter
 from urllib.parse import urlsplit
@@ -13,13 +13,13 @@ from feedmill.outbound.user_urls import parse_user_url
 EVERY = [feed for topic in TOPICS for feed in topic.feeds]
 
 
-def test_there_are_twelve_in_four_topics() -> None:
+def test_there_are_twelve_feeds_in_four_topics() -> None:
     assert [len(topic.feeds) for topic in TOPICS] == [3, 3, 3, 3]
     assert Counter(feed.url for feed in EVERY).most_common(1)[0][1] == 1
 
 
 @pytest.mark.parametrize("feed", EVERY, ids=lambda feed: feed.title)
-def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: StarterFeed) -> None:
+def test_each_feed_has_a_name_and_a_normalized_https_url(feed: StarterFeed) -> None:
     parts = urlsplit(feed.url)
 
     assert (parts.scheme, parts.port, parts.username, parts.fragment) == ("https", None, None, "")
@@ -29,7 +29,7 @@ def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: Sta
 
 
 @pytest.mark.parametrize("language", language_names())
-def test_every_topic_has_its_words(language: str) -> None:
+def test_every_topic_has_its_translations(language: str) -> None:
     names = [translator(language)(f"starters.{topic.key}") for topic in TOPICS]
 
     assert len(set(names)) == len(names)

@@ -1,4 +1,4 @@
-"""What subscribers want done with new entries: blocked, labelled, kept; each for themselves."""
+"""Filters of subscribers for new entries: block, label, keep; each for themselves."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def subscribers(env: RefreshEnvironment) -> Subscribers:
     return Subscribers(env).with_filters()
 
 
-async def test_rules_given_with_a_new_feed_hold_for_its_first_entries(
+async def test_rules_given_with_a_new_feed_apply_to_its_first_entries(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("ads"), item("news")))
@@ -30,7 +30,7 @@ async def test_rules_given_with_a_new_feed_hold_for_its_first_entries(
     assert await subscribers.unread_and_counted(alice) == (1, 1)
 
 
-async def test_rules_hold_for_what_a_feed_had_before_one_came(
+async def test_rules_of_a_new_subscriber_apply_to_the_existing_entries(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("ads"), item("news")))
@@ -42,7 +42,7 @@ async def test_rules_hold_for_what_a_feed_had_before_one_came(
     assert await subscribers.unread_and_counted(alice) == (2, 2)
 
 
-async def test_who_has_paused_a_feed_is_not_counted_down(
+async def test_a_blocked_entry_does_not_change_the_count_of_a_paused_subscription(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("first")))
@@ -54,7 +54,7 @@ async def test_who_has_paused_a_feed_is_not_counted_down(
     assert await subscribers.unread_and_counted(alice) == (1, 1)
 
 
-async def test_what_is_changed_holds_from_the_next_fetch_on(
+async def test_changed_rules_apply_from_the_next_fetch(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     mine = (await subscribers.subscribe(alice, env.web.serve("/feed", answer(item("ads"))))).subscription
@@ -69,7 +69,7 @@ async def test_what_is_changed_holds_from_the_next_fetch_on(
     assert not (await subscribers.feed(mine)).has_entry_settings
 
 
-async def test_somebody_elses_label_can_t_be_used(
+async def test_another_users_label_cannot_be_used(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     hers = await ensure_label(env.db, alice.id, "hers")
@@ -96,7 +96,7 @@ async def test_somebody_elses_label_can_t_be_used(
         ({"label_ids": tuple(range(1, 22))}, "label_ids"),
     ],
 )
-async def test_what_makes_no_sense_is_refused_by_its_field(
+async def test_an_invalid_setting_is_refused_with_its_field(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, settings: dict[str, object], field: str
 ) -> None:
     mine = (await subscribers.subscribe(alice, env.web.serve("/feed", answer(item("a"))))).subscription
@@ -107,7 +107,7 @@ async def test_what_makes_no_sense_is_refused_by_its_field(
     assert refused.value.field == field
 
 
-async def test_a_preview_says_what_each_rule_would_have_done(
+async def test_a_preview_reports_what_each_rule_would_have_done(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     feed = answer(item("ads", date=NOW - DAY), item("news", date=NOW - HOUR))
@@ -123,7 +123,7 @@ async def test_a_preview_says_what_each_rule_would_have_done(
         await preview_filter_rules(env.db, mine, "(", "")
 
 
-async def test_a_preview_ends_after_the_last_fifty(
+async def test_a_preview_covers_the_last_fifty_entries(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     many = [item(f"n{number}") for number in range(60)]

@@ -1,4 +1,4 @@
-"""What subscribers want done with new entries, in the refresh's own batch, on every database."""
+"""Filters of subscribers are applied in the atomic write of a refresh, on every database."""
 
 from feedmill.library.entries.labels import ensure_label
 from feedmill.model.feed_settings import FeedSettings
@@ -7,7 +7,7 @@ from tests.flows.refresh_environment import HOUR, RefreshEnvironment, answer, it
 from tests.library.subscribers import Subscribers
 
 
-async def test_a_blocked_entry_is_kept_and_is_unread_for_everybody_else(any_env: RefreshEnvironment) -> None:
+async def test_a_blocked_entry_is_stored_and_unread_for_other_subscribers(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env).with_filters()
     alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
     url = any_env.web.serve("/feed", answer(item("first")))
@@ -36,7 +36,7 @@ async def test_new_entries_get_labels_unless_they_are_blocked(any_env: RefreshEn
     assert [titles[row["entry_id"]] for row in await any_env.rows(entry_labels)] == ["late news"]
 
 
-async def test_whole_articles_are_wanted_of_new_entries_that_somebody_does_not_block(
+async def test_full_texts_are_fetched_for_new_entries_that_a_subscriber_does_not_block(
     any_env: RefreshEnvironment,
 ) -> None:
     subscribers = Subscribers(any_env).with_filters()

@@ -1,4 +1,4 @@
-"""Rules that keep new entries out of the unread list: what they say, and what they refuse."""
+"""Rules that keep new entries out of the unread list: their syntax and their errors."""
 
 from datetime import UTC, datetime
 
@@ -72,7 +72,7 @@ def test_a_rule_is_a_search_over_the_entry_alone(rule: str, found: bool) -> None
         ("glaze\n\n  kilns  \n", "", True),
     ],
 )
-def test_what_is_blocked_is_not_kept_and_what_no_keep_rule_finds_is_blocked(
+def test_block_rules_win_and_entries_without_a_matching_keep_rule_are_blocked(
     block: str, keep: str, is_blocked: bool
 ) -> None:
     assert blocks(block, keep) is is_blocked
@@ -99,14 +99,14 @@ def test_the_rule_that_decided_is_named() -> None:
         ("a" * 1001, "too_long"),
     ],
 )
-def test_what_can_t_be_asked_is_refused_with_its_line(rule: str, mistake: str) -> None:
+def test_an_invalid_rule_is_refused_with_its_line(rule: str, mistake: str) -> None:
     with pytest.raises(BadRule) as refused:
         parse_rules("", f"fine\n{rule}")
 
     assert (refused.value.field, refused.value.line, refused.value.mistake) == ("keep_rules", 2, mistake)
 
 
-def test_there_is_a_limit_to_rules() -> None:
+def test_the_number_of_rules_is_limited() -> None:
     with pytest.raises(BadRule) as too_long:
         parse_rules("ab " * MAX_RULES_LENGTH, "")
     with pytest.raises(BadRule) as too_many:
@@ -115,5 +115,5 @@ def test_there_is_a_limit_to_rules() -> None:
     assert (too_long.value.mistake, too_many.value.mistake) == ("rules_too_long", "too_many_rules")
 
 
-def test_rules_that_can_t_be_read_any_more_block_nothing() -> None:
+def test_stored_rules_that_are_no_longer_valid_block_nothing() -> None:
     assert stored_rules(FeedSettings(block_rules="feed:3")) == FilterRules()

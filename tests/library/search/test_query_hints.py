@@ -1,4 +1,4 @@
-"""What a page says about a search."""
+"""Hints for a search: chips, highlighted words and looser queries."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from feedmill.library.search.query_hints import looser_searches, terms_of, words
         ("(larch oak) is:unread", []),
     ],
 )
-def test_terms_that_must_all_hold_are_told_apart(text: str, terms: list[str]) -> None:
+def test_required_terms_are_listed_separately(text: str, terms: list[str]) -> None:
     assert terms_of(text) == terms
 
 
@@ -33,14 +33,14 @@ def test_terms_that_must_all_hold_are_told_apart(text: str, terms: list[str]) ->
         ("a.b(c", "a b", ["a", "b"]),
     ],
 )
-def test_what_was_looked_for_is_marked(text: str, said: str, marked: list[str]) -> None:
+def test_search_words_are_highlighted(text: str, said: str, marked: list[str]) -> None:
     pattern = words_to_highlight(text)
 
     assert pattern is not None
     assert pattern.findall(said) == marked
 
 
-def test_a_search_without_words_marks_nothing() -> None:
+def test_a_search_without_words_highlights_nothing() -> None:
     assert words_to_highlight("is:unread -larch feed:3") is None
 
 
@@ -54,5 +54,5 @@ def test_a_search_without_words_marks_nothing() -> None:
         ("is:starred", []),
     ],
 )
-def test_looser_searches_ask_for_less(text: str, searches: list[str]) -> None:
+def test_looser_searches_have_fewer_conditions(text: str, searches: list[str]) -> None:
     assert looser_searches(text) == searches

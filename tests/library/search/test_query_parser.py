@@ -1,4 +1,4 @@
-"""The search language: what each spelling asks for, and where a mistake is said to be."""
+"""The search language: the meaning of each expression, and the position of errors."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -183,7 +183,7 @@ def test_dates(text: str, condition: SearchCondition) -> None:
         ("on:9999", 0),
     ],
 )
-def test_a_mistake_is_said_to_be_where_it_is(text: str, position: int) -> None:
+def test_an_error_is_reported_at_its_position(text: str, position: int) -> None:
     with pytest.raises(BadSearch) as said:
         read(text)
 
@@ -191,7 +191,7 @@ def test_a_mistake_is_said_to_be_where_it_is(text: str, position: int) -> None:
     assert said.value.more == {"position": position}
 
 
-def test_whatever_is_typed_is_read_or_refused() -> None:
+def test_any_input_is_parsed_or_refused() -> None:
     pieces = [
         "a",
         "-",

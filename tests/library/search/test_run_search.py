@@ -1,4 +1,4 @@
-"""Searching as a person does it: a text, their own names, pages, and nobody else's entries."""
+"""A user's search: the query, names of their own feeds and labels, pages, and only their own entries."""
 
 import pytest
 
@@ -31,7 +31,7 @@ async def walked(db: Database, user: User, text: str, order: SearchOrder, most: 
         cursor = page.next
 
 
-async def test_names_are_the_persons_own(db: Database) -> None:
+async def test_names_refer_to_the_users_own_feeds_folders_and_labels(db: Database) -> None:
     library = SmallLibrary(db)
     alice, bob = await library.person("alice"), await library.person("bob")
     one, two = await library.feed("one"), await library.feed("two")
@@ -66,7 +66,7 @@ async def test_names_are_the_persons_own(db: Database) -> None:
     assert await found(db, bob, '#"to read"') == []
 
 
-async def test_everybody_finds_their_own(db: Database) -> None:
+async def test_users_find_their_own_entries(db: Database) -> None:
     library = SmallLibrary(db)
     alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
     shared, own = await library.feed("shared"), await library.feed("own")
@@ -94,7 +94,7 @@ async def test_everybody_finds_their_own(db: Database) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder) -> None:
+async def test_pages_continue_and_end(db: Database, order: SearchOrder) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -107,7 +107,7 @@ async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder)
         assert titles == sorted(titles, reverse=True)
 
 
-async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_db: Database) -> None:
+async def test_no_input_reaches_a_database_as_its_own_query_syntax(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)
@@ -152,14 +152,14 @@ NO_DATE = to_cursor(ListPosition("2026-13-45T99:00:00.000Z", 1))
 @pytest.mark.parametrize(
     ("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%"), ("date", NO_DATE)]
 )
-async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: SearchOrder, cursor: str) -> None:
+async def test_a_forged_cursor_is_refused(db: Database, order: SearchOrder, cursor: str) -> None:
     alice = await SmallLibrary(db).person()
 
     with pytest.raises(NotFound):
         await run_search(db, alice.id, SearchRequest("a", order, cursor), NOW)
 
 
-async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> None:
+async def test_a_cursor_in_the_far_future_starts_at_the_top(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     await library.subscribe(alice, feed)

@@ -1,4 +1,4 @@
-"""Passages of what was found."""
+"""Snippets of search results."""
 
 import re
 
@@ -7,7 +7,7 @@ from feedmill.library.search.snippets import AFTER, BEFORE, snippet
 WORDS = re.compile("larch|水闸")
 
 
-def test_a_passage_begins_and_ends_between_words() -> None:
+def test_a_snippet_begins_and_ends_between_words() -> None:
     text = f"{'before ' * 40}larch{' after' * 80}"
 
     shown = snippet(text, WORDS)
@@ -17,15 +17,15 @@ def test_a_passage_begins_and_ends_between_words() -> None:
     assert len(shown) <= BEFORE + AFTER + len("larch") + 4
 
 
-def test_a_short_text_is_shown_whole() -> None:
+def test_a_short_text_is_shown_completely() -> None:
     assert snippet("one larch", WORDS) == "one larch"
 
 
-def test_where_no_spaces_are_written_the_passage_is_cut_anywhere() -> None:
+def test_in_languages_without_spaces_the_snippet_is_cut_anywhere() -> None:
     shown = snippet("磨" * 300 + "水闸" + "磨" * 300, WORDS)
 
     assert shown == "… " + "磨" * BEFORE + "水闸" + "磨" * AFTER + " …"
 
 
-def test_what_has_none_of_the_words_has_no_passage() -> None:
+def test_a_text_without_the_words_has_no_snippet() -> None:
     assert snippet("oak", WORDS) is None

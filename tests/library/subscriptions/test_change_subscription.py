@@ -1,4 +1,4 @@
-"""What people choose for a feed that they share, and what becomes of it when they leave."""
+"""Settings of subscribers that share a feed, and what happens when they unsubscribe."""
 
 from datetime import timedelta
 
@@ -42,10 +42,10 @@ async def seconds(subscribers: Subscribers, feed: Feed) -> float | None:
     return there.interval.total_seconds() if there.interval else None
 
 
-# --- what they choose -------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------
 
 
-async def test_of_all_subscribers_intervals_the_smallest_counts(
+async def test_the_smallest_interval_of_all_subscribers_counts(
     subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url, interval_seconds=7200)).subscription
@@ -83,7 +83,7 @@ async def test_the_interval_of_a_new_subscriber_counts_at_once(
     assert his.next_fetch_at == to_iso(NOW + HOUR)
 
 
-async def test_a_feed_that_backs_off_is_not_hurried_by_an_interval(
+async def test_an_interval_does_not_speed_up_a_feed_that_is_backed_off(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     mine = (await subscribers.subscribe(alice, url)).subscription
@@ -96,7 +96,7 @@ async def test_a_feed_that_backs_off_is_not_hurried_by_an_interval(
     assert (after.state, after.next_fetch_at) == ("failing", before.next_fetch_at)
 
 
-async def test_what_a_file_declares_is_not_changed_by_subscribers(
+async def test_declared_settings_are_not_changed_by_subscribers(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     hour = NewFeed(url, declared=True, interval=HOUR)
@@ -109,7 +109,7 @@ async def test_what_a_file_declares_is_not_changed_by_subscribers(
     assert (feed.interval, feed.archive_policy) == (HOUR, "all")
 
 
-async def test_an_interval_given_by_command_holds_until_a_subscriber_asks(
+async def test_an_interval_given_by_command_is_used_until_a_subscriber_sets_one(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     await add_feeds(env.db, [NewFeed(url, interval=2 * HOUR)], NOW, NOW)
@@ -121,7 +121,7 @@ async def test_an_interval_given_by_command_holds_until_a_subscriber_asks(
     assert (await subscribers.feed(mine)).interval == HOUR
 
 
-async def test_images_are_kept_for_whoever_wants_most(
+async def test_the_most_generous_image_policy_of_all_subscribers_counts(
     subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url, archive_policy="none")).subscription
@@ -134,7 +134,7 @@ async def test_images_are_kept_for_whoever_wants_most(
     assert (await subscribers.feed(hers)).archive_policy == "none"
 
 
-async def test_a_title_is_one_persons(subscribers: Subscribers, alice: User, bob: User, url: str) -> None:
+async def test_a_title_is_for_one_user(subscribers: Subscribers, alice: User, bob: User, url: str) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
     await subscribers.subscribe(bob, url)
 
@@ -143,7 +143,7 @@ async def test_a_title_is_one_persons(subscribers: Subscribers, alice: User, bob
     assert [each.title for each in [*await subscribers.mine(alice), *await subscribers.mine(bob)]] == ["Hers", "News"]
 
 
-async def test_nobody_changes_or_ends_what_is_somebody_elses(
+async def test_a_user_cannot_change_or_end_another_users_subscription(
     subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -159,7 +159,7 @@ async def test_nobody_changes_or_ends_what_is_somebody_elses(
 # --- pausing ----------------------------------------------------------------------------------------------
 
 
-async def test_a_feed_that_all_have_paused_rests_until_one_resumes(
+async def test_a_feed_that_all_subscribers_paused_rests_until_one_resumes_it(
     subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -174,7 +174,7 @@ async def test_a_feed_that_all_have_paused_rests_until_one_resumes(
     assert (resumed.state, resumed.next_fetch_at) == ("healthy", to_iso(NOW))
 
 
-async def test_who_paused_a_feed_gets_nothing_new_while_others_do(
+async def test_a_paused_subscription_gets_nothing_new_while_others_do(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -188,7 +188,7 @@ async def test_who_paused_a_feed_gets_nothing_new_while_others_do(
     assert [await subscribers.unread(alice), await subscribers.unread(bob)] == [1, 2]
 
 
-async def test_a_refresh_that_runs_meanwhile_does_not_wake_a_feed_that_was_put_to_rest(
+async def test_a_running_refresh_does_not_wake_a_feed_that_was_put_to_rest(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -201,10 +201,10 @@ async def test_a_refresh_that_runs_meanwhile_does_not_wake_a_feed_that_was_put_t
     assert (await subscribers.feed(hers)).next_fetch_at is None
 
 
-# --- leaving ----------------------------------------------------------------------------------------------
+# --- unsubscribing ----------------------------------------------------------------------------------------
 
 
-async def test_leaving_takes_nothing_from_others_and_keeps_what_was_starred(
+async def test_unsubscribing_takes_nothing_from_others_and_keeps_starred_entries(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -220,7 +220,7 @@ async def test_leaving_takes_nothing_from_others_and_keeps_what_was_starred(
     assert (await subscribers.feed(hers)).next_fetch_at is not None
 
 
-async def test_a_feed_that_the_last_one_left_rests_and_comes_back_with_the_next(
+async def test_a_feed_without_subscribers_rests_until_the_next_one(
     subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url)).subscription
@@ -233,7 +233,7 @@ async def test_a_feed_that_the_last_one_left_rests_and_comes_back_with_the_next(
     assert (his.feed_id, his.next_fetch_at, his.unread_count) == (hers.feed_id, to_iso(NOW), 1)
 
 
-async def test_a_feed_that_somebody_added_by_command_does_not_rest(
+async def test_a_feed_that_was_added_by_command_does_not_rest(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     mine = (await subscribers.subscribe(alice, url)).subscription
@@ -244,7 +244,7 @@ async def test_a_feed_that_somebody_added_by_command_does_not_rest(
     assert (await subscribers.feed(mine)).next_fetch_at is not None
 
 
-async def test_a_feed_that_leaves_the_file_goes_on_for_its_subscribers(
+async def test_a_feed_removed_from_the_file_stays_for_its_subscribers(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     await add_feeds(env.db, [NewFeed(url, declared=True)], NOW, NOW)
@@ -257,7 +257,7 @@ async def test_a_feed_that_leaves_the_file_goes_on_for_its_subscribers(
     assert (await subscribers.feed(mine)).next_fetch_at is None
 
 
-async def test_what_was_read_before_is_not_unread_for_who_comes_back(
+async def test_subscribing_again_does_not_make_read_entries_unread(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     mine = (await subscribers.subscribe(alice, url)).subscription
@@ -270,7 +270,7 @@ async def test_what_was_read_before_is_not_unread_for_who_comes_back(
     assert (again.unread_count, await subscribers.unread(alice)) == (0, 0)
 
 
-async def test_a_feed_rests_when_its_last_reader_is_deleted_and_forgets_their_login(
+async def test_a_feed_rests_when_its_last_subscriber_is_deleted_and_their_login_too(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url, http_options=LOGIN)).subscription
@@ -287,7 +287,7 @@ async def test_a_feed_rests_when_its_last_reader_is_deleted_and_forgets_their_lo
 # --- logins -----------------------------------------------------------------------------------------------
 
 
-async def test_a_login_gives_a_reader_a_feed_of_their_own_and_leaves_the_shared_one(
+async def test_a_login_creates_a_private_feed_and_leaves_the_shared_one(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, url: str
 ) -> None:
     hers = (await subscribers.subscribe(alice, url, title="Hers")).subscription
@@ -305,7 +305,7 @@ async def test_a_login_gives_a_reader_a_feed_of_their_own_and_leaves_the_shared_
     assert (await subscribers.mine(alice))[0].unread_count == 1
 
 
-async def test_a_login_is_changed_in_place_and_forgotten_when_its_owner_leaves(
+async def test_a_login_is_changed_in_place_and_deleted_when_its_owner_unsubscribes(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, url: str
 ) -> None:
     mine = (await subscribers.subscribe(alice, url, http_options=LOGIN)).subscription
@@ -321,7 +321,7 @@ async def test_a_login_is_changed_in_place_and_forgotten_when_its_owner_leaves(
 # --- on every database ------------------------------------------------------------------------------------
 
 
-async def test_a_subscription_comes_changes_and_goes_on_every_database(any_env: RefreshEnvironment) -> None:
+async def test_a_subscription_is_added_changed_and_ended_on_every_database(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
     url = any_env.web.serve("/feed", answer(*(item(str(n), date=NOW - n * MINUTE) for n in range(55))))

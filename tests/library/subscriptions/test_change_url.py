@@ -1,4 +1,4 @@
-"""A subscription that is given another address."""
+"""Giving a subscription another URL."""
 
 import msgspec
 import pytest
@@ -33,7 +33,7 @@ async def test_the_subscription_stays_and_points_to_the_new_feed(
     assert (await subscribers.feed(mine)).next_fetch_at is None
 
 
-async def test_a_feed_that_is_here_already_brings_its_newest_entries(
+async def test_an_existing_feed_brings_its_newest_entries(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, urls: tuple[str, str]
 ) -> None:
     mine = (await subscribers.subscribe(alice, urls[0])).subscription
@@ -44,7 +44,7 @@ async def test_a_feed_that_is_here_already_brings_its_newest_entries(
     assert (moved.title, moved.unread_count, await subscribers.unread(alice)) == ("New", 1, 1)
 
 
-async def test_a_feed_that_the_person_has_is_named(
+async def test_a_url_that_the_user_already_subscribes_to_is_named(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, urls: tuple[str, str]
 ) -> None:
     first, second = [(await subscribers.subscribe(alice, url)).subscription for url in urls]
@@ -56,7 +56,7 @@ async def test_a_feed_that_the_person_has_is_named(
     assert await change_subscription_url(env.tools, alice.id, first.id, urls[0]) == first
 
 
-async def test_a_password_goes_to_the_same_host_only(
+async def test_a_password_is_kept_only_for_the_same_host(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     at_home = env.web.serve("/old", answer(item("a")))
@@ -69,7 +69,7 @@ async def test_a_password_goes_to_the_same_host_only(
     assert (elsewhere.is_private, (await subscribers.feed(elsewhere)).http_options) == (False, None)
 
 
-async def test_nobody_moves_anothers_subscription(
+async def test_a_user_cannot_move_another_users_subscription(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User, urls: tuple[str, str]
 ) -> None:
     mine = (await subscribers.subscribe(alice, urls[0])).subscription

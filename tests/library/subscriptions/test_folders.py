@@ -1,4 +1,4 @@
-"""Folders: nested so deep, never in themselves, and nobody else's."""
+"""Folders: limited depth, never inside themselves, and private to their user."""
 
 import pytest
 
@@ -21,7 +21,7 @@ async def paths(db: Database, user: User) -> set[str]:
     return {"/".join(path) for path in folder_paths(await folders_of(db, user.id)).values()}
 
 
-async def test_folders_are_made_where_they_are_missing_and_only_once(db: Database, owner: User) -> None:
+async def test_missing_folders_are_created_and_only_once(db: Database, owner: User) -> None:
     first = await ensure_folders(db, owner.id, [("Tech", "Python"), ("Tech",), ("News",)])
     again = await ensure_folders(db, owner.id, [("Tech", "Python")])
 
@@ -29,14 +29,14 @@ async def test_folders_are_made_where_they_are_missing_and_only_once(db: Databas
     assert again["Tech", "Python"] == first["Tech", "Python"]
 
 
-async def test_what_is_deeper_or_longer_than_folders_go_is_cut(db: Database, owner: User) -> None:
+async def test_paths_that_are_too_deep_and_names_that_are_too_long_are_truncated(db: Database, owner: User) -> None:
     made = await ensure_folders(db, owner.id, [tuple("abcdefghijkl"), ("x" * 300,)])
 
     assert {len(path) for path in made} == set(range(1, MAX_DEPTH + 1))
     assert ("x" * 190,) in made
 
 
-async def test_a_folder_is_renamed_moved_and_put_in_order(db: Database, owner: User) -> None:
+async def test_a_folder_is_renamed_moved_and_reordered(db: Database, owner: User) -> None:
     a = await own.make_folder(db, owner.id, "a", 0, 2)
     b = await own.make_folder(db, owner.id, "b", 0, 1)
     assert [folder.name for folder in await folders_of(db, owner.id)] == ["b", "a"]
@@ -56,7 +56,7 @@ async def test_a_folder_is_never_moved_into_itself(db: Database, owner: User) ->
     assert await paths(db, owner) == {"a", "a/b", "a/b/c"}
 
 
-async def test_folders_are_only_so_deep(db: Database, owner: User) -> None:
+async def test_the_depth_of_folders_is_limited(db: Database, owner: User) -> None:
     made = await ensure_folders(db, owner.id, [tuple("abcdefgh"), ("x", "y")])
 
     with pytest.raises(BadInput):
@@ -66,7 +66,7 @@ async def test_folders_are_only_so_deep(db: Database, owner: User) -> None:
     await own.alter_folder(db, owner.id, made["x",], None, made[tuple("abcdef")], None)
 
 
-async def test_two_folders_of_one_place_have_two_names(db: Database, owner: User) -> None:
+async def test_two_folders_in_one_parent_cannot_have_the_same_name(db: Database, owner: User) -> None:
     await own.make_folder(db, owner.id, "News", 0, 0)
     other = await own.make_folder(db, owner.id, "Other", 0, 0)
 
@@ -76,7 +76,7 @@ async def test_two_folders_of_one_place_have_two_names(db: Database, owner: User
         await own.alter_folder(db, owner.id, other.id, "News", None, None)
 
 
-async def test_deleting_a_folder_takes_those_inside_it_and_no_others(db: Database, owner: User) -> None:
+async def test_deleting_a_folder_deletes_its_subfolders_and_no_others(db: Database, owner: User) -> None:
     made = await ensure_folders(db, owner.id, [("a", "b"), ("c",)])
 
     await own.delete_folder(db, owner.id, made["a",])
@@ -84,7 +84,7 @@ async def test_deleting_a_folder_takes_those_inside_it_and_no_others(db: Databas
     assert await paths(db, owner) == {"c"}
 
 
-async def test_nobody_reaches_into_the_folders_of_others(db: Database, owner: User) -> None:
+async def test_a_user_cannot_use_folders_of_others(db: Database, owner: User) -> None:
     charlie = await add_user(db, "charlie", None, False, NOW)
     hers = await own.make_folder(db, owner.id, "Hers", 0, 0)
     his = await own.make_folder(db, charlie.id, "His", 0, 0)

@@ -1,4 +1,4 @@
-"""How a feed is asked for, as it is written in a form."""
+"""HTTP options of a feed, as entered in a form."""
 
 import msgspec
 import pytest
@@ -13,11 +13,11 @@ def options(kept: str | None) -> FetchOptions:
     return msgspec.json.decode(kept, type=FetchOptions)
 
 
-def test_an_empty_form_says_nothing() -> None:
+def test_an_empty_form_sets_nothing() -> None:
     assert parse_http_options({}) is None
 
 
-def test_every_field_is_taken() -> None:
+def test_every_field_is_read() -> None:
     written = {
         "name": "ada",
         "password": "s3cret",
@@ -39,7 +39,7 @@ def test_every_field_is_taken() -> None:
     )
 
 
-def test_what_opens_a_feed_stays_when_its_field_is_empty() -> None:
+def test_a_secret_stays_when_its_field_is_empty() -> None:
     secrets = {"name": "ada", "password": "s3cret", "cookie": "a=b", "headers": "X-Key: 1"}
     kept = parse_http_options(secrets | {"user_agent": "Reader/1"})
 
@@ -53,7 +53,7 @@ def test_what_opens_a_feed_stays_when_its_field_is_empty() -> None:
     )
 
 
-def test_the_password_of_one_name_is_not_kept_for_another() -> None:
+def test_a_password_is_not_kept_for_another_name() -> None:
     kept = parse_http_options({"name": "ada", "password": "s3cret"})
 
     assert options(parse_http_options({"name": "bob"}, kept)).basic_auth == ("bob", "")
@@ -75,7 +75,7 @@ def test_the_password_of_one_name_is_not_kept_for_another() -> None:
         ({"headers": "\n".join(f"X-{n}: 1" for n in range(21))}, "headers"),
     ],
 )
-def test_what_cant_be_sent_is_refused_by_its_field(written: dict[str, str], field: str) -> None:
+def test_an_invalid_option_is_refused_with_its_field(written: dict[str, str], field: str) -> None:
     with pytest.raises(BadInput) as refused:
         parse_http_options(written)
 

@@ -1,4 +1,4 @@
-"""OPML import: planned, carried out, and repeated after a crash."""
+"""OPML import: its plan, its execution, and its repetition after a crash."""
 
 import pytest
 
@@ -54,7 +54,7 @@ async def test_a_plan_changes_nothing(env: RefreshEnvironment, alice: User) -> N
     assert [await env.rows(table) for table in (feeds, folders, subscriptions)] == [[], [], []]
 
 
-async def test_feeds_that_are_here_are_shared_and_those_one_has_are_left_as_they_are(
+async def test_existing_feeds_are_shared_and_existing_subscriptions_are_not_changed(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a"), item("b"), title="News"))
@@ -71,7 +71,7 @@ async def test_feeds_that_are_here_are_shared_and_those_one_has_are_left_as_they
     assert await subscribers.unread(bob) == 2
 
 
-async def test_an_import_that_was_killed_goes_on_when_it_is_run_again(
+async def test_an_import_that_was_killed_continues_when_it_is_run_again(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = opml(*(OpmlFeed(f"https://{n}.example/feed", f"Feed {n}", None, (f"F{n % 3}",)) for n in range(400)))
@@ -108,17 +108,19 @@ async def test_what_cannot_be_imported_is_reported_with_its_line(
 @pytest.mark.parametrize(
     "data", [b"", b"hello", b'<!DOCTYPE o [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><opml><outline text="&b;"/></opml>']
 )
-async def test_what_is_no_list_is_refused_with_its_reason(env: RefreshEnvironment, alice: User, data: bytes) -> None:
+async def test_a_file_that_is_not_opml_is_refused_with_its_reason(
+    env: RefreshEnvironment, alice: User, data: bytes
+) -> None:
     with pytest.raises(BadOpml, match="line 1: "):
         await plan_import(env.db, alice, data)
 
 
-async def test_a_list_is_taken_over_as_far_as_the_quota_goes(env: RefreshEnvironment, subscribers: Subscribers) -> None:
+async def test_a_list_is_imported_up_to_the_quota(env: RefreshEnvironment, subscribers: Subscribers) -> None:
     charlie = await subscribers.person("charlie", quota_feeds=1)
 
     plan = await imported(env, charlie, opml())
 
-    # Those that are in no folder come first in the file.
+    # Feeds without a folder come first in the file.
     assert [each.title for each in await subscribers.mine(charlie)] == ["B"]
     assert [str(error.message) for error in plan.errors] == [
         "https://a.example/feed was left out: you may have at most 1 feeds"
@@ -140,7 +142,7 @@ async def test_a_login_in_a_list_makes_a_private_feed_and_is_never_exported(
     assert b"#user" not in written
 
 
-async def test_what_is_exported_can_be_imported_by_somebody_else(
+async def test_an_export_can_be_imported_by_another_user(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     await imported(env, alice, opml())
@@ -152,7 +154,7 @@ async def test_what_is_exported_can_be_imported_by_somebody_else(
     assert await filed(env, subscribers, bob) == await filed(env, subscribers, alice)
 
 
-async def test_one_folder_is_exported_with_those_inside_it(env: RefreshEnvironment, alice: User) -> None:
+async def test_one_folder_is_exported_with_its_subfolders(env: RefreshEnvironment, alice: User) -> None:
     await imported(env, alice, opml())
     tech = next(folder.id for folder in await folders_of(env.db, alice.id) if folder.name == "Tech")
 

@@ -1,4 +1,4 @@
-"""A user finds their own subscriptions, and nobody else's."""
+"""Users find their own subscriptions only."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from feedmill.store.database import Database
 from tests.library.small_library import SmallLibrary
 
 
-async def test_a_subscription_is_found_by_its_feed_for_its_owner_alone(db: Database) -> None:
+async def test_a_subscription_is_found_by_its_feed_for_its_owner_only(db: Database) -> None:
     library = SmallLibrary(db)
     alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
     feed = await library.feed()
@@ -30,7 +30,7 @@ async def test_a_subscription_is_found_by_its_feed_for_its_owner_alone(db: Datab
             await refused
 
 
-async def test_lists_and_addresses_name_only_what_is_the_users(db: Database) -> None:
+async def test_lists_and_urls_name_only_the_users_own_subscriptions(db: Database) -> None:
     library = SmallLibrary(db)
     alice, charlie = await library.person("alice"), await library.person("charlie")
     feed = await library.feed()

@@ -44,13 +44,13 @@ def test_folders_nest_and_a_feed_knows_its_path():
 
 @pytest.mark.parametrize("attribute", ["xmlUrl", "xmlurl", "XMLURL", "xmlURL", "url", "feedUrl"])
 @pytest.mark.parametrize("name", ["text", "title", "TITLE"])
-def test_attributes_are_understood_in_every_spelling(attribute: str, name: str):
+def test_attributes_are_read_in_every_spelling(attribute: str, name: str):
     document = read(f"<outline {name}='Alice' {attribute}='https://a.example/feed'/>")
 
     assert document.feeds == [OpmlFeed("https://a.example/feed", "Alice")]
 
 
-def test_a_category_is_the_folder_of_a_feed_that_is_in_none():
+def test_a_category_is_the_folder_of_a_feed_without_one():
     document = read("""
         <outline text="A" xmlUrl="https://a.example/" category="/Boston/Weather,/Tech"/>
         <outline text="News"><outline text="B" xmlUrl="https://b.example/" category="Tech"/></outline>
@@ -59,7 +59,7 @@ def test_a_category_is_the_folder_of_a_feed_that_is_in_none():
     assert [feed.folder for feed in document.feeds] == [("Boston", "Weather"), ("News",)]
 
 
-def test_feeds_that_cannot_be_taken_over_are_reported_with_their_lines():
+def test_feeds_that_cannot_be_imported_are_reported_with_their_lines():
     document = read(
         '<outline text="No address" type="rss"/>\n'
         '<outline text="Bad" xmlUrl="ftp://h/x"/>\n'
@@ -73,7 +73,7 @@ def test_feeds_that_cannot_be_taken_over_are_reported_with_their_lines():
     assert "line 5" in str(document.errors[2].message)
 
 
-def test_a_feed_in_two_folders_is_no_repetition():
+def test_a_feed_in_two_folders_is_not_a_duplicate():
     feed = '<outline text="A" xmlUrl="https://a.example/"/>'
     document = read(f'<outline text="X">{feed}</outline><outline text="Y">{feed}</outline>')
 
@@ -90,7 +90,7 @@ def test_a_feed_in_two_folders_is_no_repetition():
         ("</outline>", 3),
     ],
 )
-def test_one_broken_outline_costs_no_other(broken: str, line: int):
+def test_one_broken_outline_does_not_affect_others(broken: str, line: int):
     others = "\n".join(f'<outline text="{name}" xmlUrl="https://{name}.example/"/>' for name in ("a", "b"))
 
     document = read(f"{broken}\n{others}")
@@ -99,7 +99,7 @@ def test_one_broken_outline_costs_no_other(broken: str, line: int):
     assert lines(document) == [line]
 
 
-def test_a_file_that_is_cut_off_keeps_what_was_before():
+def test_a_truncated_file_keeps_its_complete_outlines():
     document = read_opml(
         b'<opml><body><outline text="F">\n<outline text="A" xmlUrl="https://a.example/"/>\n<outline te'
     )
@@ -108,14 +108,14 @@ def test_a_file_that_is_cut_off_keeps_what_was_before():
     assert lines(document) == [3, 3]
 
 
-def test_bare_ampersands_and_markup_in_titles_are_survived():
+def test_bare_ampersands_and_markup_in_titles_are_accepted():
     document = read('<outline text="R&D <b>&eacute;</b> &amp;amp;" xmlUrl="https://a.example/?a=1&b=2"/>')
 
     assert document.feeds == [OpmlFeed("https://a.example/?a=1&b=2", "R&D <b>é</b> &amp;")]
 
 
 @pytest.mark.parametrize("data", [b"", b"<html><title>x</title>", b"\x00\xff\x00", b"{}"])
-def test_what_is_no_opml_is_an_error_and_no_exception(data: bytes):
+def test_a_document_that_is_not_opml_is_an_error_and_no_exception(data: bytes):
     document = read_opml(data)
 
     assert document.feeds == []
@@ -160,12 +160,12 @@ def test_hostile_lists_take_bounded_time(data: bytes):
 
     document = read_opml(data)
 
-    # One that read all of it again for each outline would take minutes.
+    # Code that read all of it again for each outline would take minutes.
     assert time.process_time() - began < 5
     assert len(document.errors) < 1_010
 
 
-def test_a_hundred_megabytes_are_read_in_part_and_said_so():
+def test_a_hundred_megabytes_are_read_in_part_and_that_is_reported():
     row = b'<outline text="x" xmlUrl="https://a.example/"/>' + b" " * 1_000 + b"\n"
     data = row * (100_000_000 // len(row))
     tracemalloc.start()
@@ -179,13 +179,13 @@ def test_a_hundred_megabytes_are_read_in_part_and_said_so():
     assert peak < 4 * MAX_BYTES
 
 
-def test_a_feed_without_a_title_comes_back_without_one():
+def test_a_feed_without_a_title_is_read_back_without_one():
     feed = OpmlFeed("https://a.example/")
 
     assert read_opml(write_opml([feed], title="x")).feeds == [feed]
 
 
-def test_what_is_written_has_what_other_readers_ask_for():
+def test_the_export_has_the_attributes_that_other_readers_need():
     feeds = [OpmlFeed("https://a.example/?x=1&y=2", "A & <B>", "https://a.example/", ("News",))]
 
     data = write_opml(feeds, title="Alice's feeds", created_at=datetime(2024, 5, 1, tzinfo=UTC))
@@ -205,7 +205,7 @@ def test_what_is_written_has_what_other_readers_ask_for():
 
 
 @given(st.lists(FEEDS, max_size=8, unique_by=lambda feed: (feed.url, feed.folder)))
-def test_what_is_exported_imports_again(feeds: list[OpmlFeed]):
+def test_an_export_can_be_imported(feeds: list[OpmlFeed]):
     data = write_opml(feeds, title="x")
 
     document = read_opml(data)
@@ -236,7 +236,7 @@ def test_a_round_trip_keeps_titles_sites_and_folders(feeds: list[OpmlFeed]):
 
 
 @given(st.binary(max_size=200), st.integers(0, 200))
-def test_no_bytes_raise(noise: bytes, cut: int):
+def test_no_input_raises_an_exception(noise: bytes, cut: int):
     whole = write_opml([OpmlFeed("https://a.example/", "A", None, ("F",))], title="x")
 
     read_opml(whole[:cut] + noise + whole[cut:])

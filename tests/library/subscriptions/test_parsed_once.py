@@ -40,7 +40,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def feed_larger_than(size: int) -> Answer:
-    """A feed of one small entry and many spaces, which are quick to parse."""
+    """A feed with one small entry and many spaces, which are fast to parse."""
     return answer(item("a"), channel=f"<!--{' ' * size}-->")
 
 
@@ -98,7 +98,7 @@ async def test_a_medium_feed_is_parsed_once_in_a_thread(
 
 
 @pytest.mark.external
-async def test_a_large_feed_is_parsed_once_in_a_process_of_its_own(
+async def test_a_large_feed_is_parsed_once_in_another_process(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
     url = env.web.serve("/feed", feed_larger_than(parse_off_loop.THREAD_WELL_FORMED))

@@ -1,4 +1,4 @@
-"""From a pasted address to a subscription, its entries and its errors."""
+"""From a pasted URL to a subscription, its entries and its errors."""
 
 import asyncio
 from base64 import b64encode
@@ -31,7 +31,7 @@ def for_alice_alone(seen: ReceivedRequest) -> Answer:
     return answer(item("for everybody"), title="Open")
 
 
-async def test_subscribing_asks_the_site_once_and_its_entries_are_unread(
+async def test_subscribing_sends_one_request_and_the_entries_are_unread(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a"), item("b"), title="News"))
@@ -44,7 +44,9 @@ async def test_subscribing_asks_the_site_once_and_its_entries_are_unread(
     assert len(env.web.requests) == 1
 
 
-async def test_a_page_with_one_feed_leads_to_it(env: RefreshEnvironment, subscribers: Subscribers, alice: User) -> None:
+async def test_the_only_feed_of_a_page_is_subscribed_to(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
+) -> None:
     env.web.serve("/feed", answer(item("a")))
     page = env.web.serve("/", page_with("/feed"))
 
@@ -54,7 +56,7 @@ async def test_a_page_with_one_feed_leads_to_it(env: RefreshEnvironment, subscri
     assert [seen.path for seen in env.web.requests] == ["/", "/feed"]
 
 
-async def test_who_looks_first_and_then_subscribes_asks_each_feed_once(
+async def test_discovering_and_then_subscribing_requests_each_feed_once(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     env.web.serve("/one", answer(item("a", date=NOW - DAY), item("b", date=NOW - HOUR), title="One"))
@@ -71,7 +73,7 @@ async def test_who_looks_first_and_then_subscribes_asks_each_feed_once(
     assert sorted(seen.path for seen in env.web.requests) == ["/", "/one", "/two"]
 
 
-async def test_what_one_person_looked_at_is_not_taken_for_what_another_asks(
+async def test_a_cached_response_of_one_user_is_not_used_for_another(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a")))
@@ -82,7 +84,7 @@ async def test_what_one_person_looked_at_is_not_taken_for_what_another_asks(
     assert len(env.web.requests) == 2
 
 
-async def test_a_page_with_several_feeds_has_somebody_choose(
+async def test_a_page_with_several_feeds_offers_a_choice(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     page = env.web.serve("/", page_with("/one", "/two"))
@@ -106,7 +108,7 @@ async def test_a_page_with_several_feeds_has_somebody_choose(
         (Answer(b"x" * 16_000_000), "too_large", "too_large"),
     ],
 )
-async def test_each_way_to_fail_has_its_code(
+async def test_each_failure_has_its_code(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, served: Answer, code: str, reason: str
 ) -> None:
     url = env.web.serve("/feed", served)
@@ -130,9 +132,7 @@ async def test_each_way_to_fail_has_its_code(
         ("http://", "bad_address"),
     ],
 )
-async def test_addresses_that_lead_nowhere_are_told_apart(
-    subscribers: Subscribers, alice: User, url: str, code: str
-) -> None:
+async def test_invalid_urls_are_distinguished(subscribers: Subscribers, alice: User, url: str, code: str) -> None:
     with pytest.raises(NotSubscribable) as raised:
         await subscribers.subscribe(alice, url)
 
@@ -150,12 +150,12 @@ async def test_a_feed_that_is_down_can_be_added_anyway_and_is_due_at_once(
     assert [claim.feed.id for claim in await claim_due_feeds(env.db, env.now, 10)] == [done.subscription.feed_id]
 
 
-async def test_an_address_that_may_not_be_asked_is_not_added_anyway(subscribers: Subscribers, alice: User) -> None:
+async def test_a_forbidden_url_is_not_added_anyway(subscribers: Subscribers, alice: User) -> None:
     with pytest.raises(NotSubscribable):
         await subscribers.subscribe(alice, "http://10.0.0.1/feed", anyway=True)
 
 
-async def test_a_second_reader_shares_the_feed_and_finds_its_newest_entries_unread(
+async def test_a_second_subscriber_shares_the_feed_and_has_its_newest_entries_unread(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", answer(*(item(str(n), date=NOW - n * HOUR) for n in range(60))))
@@ -170,7 +170,7 @@ async def test_a_second_reader_shares_the_feed_and_finds_its_newest_entries_unre
     assert [await subscribers.unread(alice), len(await env.rows(feeds))] == [60, 1]
 
 
-async def test_a_second_subscription_to_the_same_feed_is_told_which_one_it_is(
+async def test_a_second_subscription_to_the_same_feed_names_the_first(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a")))
@@ -182,7 +182,7 @@ async def test_a_second_subscription_to_the_same_feed_is_told_which_one_it_is(
     assert raised.value.more == {"subscription_id": done.subscription.id}
 
 
-async def test_two_clicks_at_once_make_one_subscription(
+async def test_two_clicks_at_once_create_one_subscription(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a"), item("b")))
@@ -194,7 +194,7 @@ async def test_two_clicks_at_once_make_one_subscription(
     assert [mine.unread_count for mine in await subscribers.mine(alice)] == [await subscribers.unread(alice)] == [2]
 
 
-async def test_nobody_has_more_feeds_than_their_quota(env: RefreshEnvironment, subscribers: Subscribers) -> None:
+async def test_a_user_cannot_exceed_their_quota_of_feeds(env: RefreshEnvironment, subscribers: Subscribers) -> None:
     charlie = await subscribers.person("charlie", quota_feeds=1)
     await subscribers.subscribe(charlie, env.web.serve("/1", answer()))
 
@@ -221,10 +221,10 @@ async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
     assert [claim.feed.id for claim in await claim_due_feeds(env.db, env.now + HEAD_START, 10)] == [mine.feed_id]
 
 
-# --- what a login opens -----------------------------------------------------------------------------------
+# --- feeds that need a login ------------------------------------------------------------------------------
 
 
-async def test_what_one_readers_login_opens_nobody_else_gets(
+async def test_content_behind_one_users_login_is_not_shown_to_others(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)
@@ -239,7 +239,7 @@ async def test_what_one_readers_login_opens_nobody_else_gets(
     assert [await subscribers.unread(alice), await subscribers.unread(bob)] == [1, 1]
 
 
-async def test_a_login_in_the_address_is_as_private(
+async def test_a_login_in_the_url_is_private_too(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)
@@ -250,7 +250,7 @@ async def test_a_login_in_the_address_is_as_private(
     assert (hers.url, hers.title, hers.is_private, his.title) == (url, "Members", True, "Open")
 
 
-async def test_what_a_login_showed_does_not_become_the_first_fetch_of_a_shared_feed(
+async def test_a_response_to_a_login_is_not_the_first_fetch_of_a_shared_feed(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)
@@ -261,7 +261,7 @@ async def test_what_a_login_showed_does_not_become_the_first_fetch_of_a_shared_f
     assert (shared.is_private, shared.title) == (False, "Open")
 
 
-async def test_a_feed_that_the_operators_login_opens_is_not_shared(
+async def test_a_feed_with_the_operators_login_is_not_shared(
     env: RefreshEnvironment, subscribers: Subscribers, bob: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)
@@ -273,7 +273,7 @@ async def test_a_feed_that_the_operators_login_opens_is_not_shared(
     assert len(await env.rows(feeds)) == 2
 
 
-async def test_a_private_feed_stays_where_it_is_whatever_its_server_says(
+async def test_a_private_feed_does_not_follow_permanent_redirects(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)
@@ -288,7 +288,7 @@ async def test_a_private_feed_stays_where_it_is_whatever_its_server_says(
     assert (now.feed_id, now.url, now.state) == (hers.feed_id, url, "healthy")
 
 
-async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
+async def test_a_shared_feed_is_not_merged_with_a_private_one(
     env: RefreshEnvironment, subscribers: Subscribers, bob: User
 ) -> None:
     locked = env.web.serve("/locked", for_alice_alone)
@@ -303,7 +303,7 @@ async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
     assert (now.feed_id, now.url) == (his.feed_id, his.url)
 
 
-async def test_what_was_found_is_subscribed_to_without_asking_again(
+async def test_a_discovered_feed_is_subscribed_to_without_another_request(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a"), title="News"))
@@ -317,7 +317,7 @@ async def test_what_was_found_is_subscribed_to_without_asking_again(
     assert len(env.web.requests) == 1
 
 
-async def test_each_step_of_looking_is_reported_as_it_begins_and_ends(
+async def test_each_step_of_the_discovery_is_reported_at_its_start_and_end(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     feed = env.web.serve("/feed", answer(item("a")))
@@ -334,7 +334,7 @@ async def test_each_step_of_looking_is_reported_as_it_begins_and_ends(
     ]
 
 
-async def test_looking_with_a_login_is_remembered_for_nobody(
+async def test_a_discovery_with_a_login_is_not_cached(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     url = env.web.serve("/feed", for_alice_alone)

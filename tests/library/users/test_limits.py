@@ -16,12 +16,12 @@ from tests.library.small_library import SmallLibrary
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of each are as many as there may be."""
+    """Sets every limit to two."""
     for kind in MAX_COUNTS:
         monkeypatch.setitem(MAX_COUNTS, kind, 2)
 
 
-async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: Database, few: None) -> None:
+async def test_the_numbers_of_labels_folders_and_searches_are_limited(db: Database, few: None) -> None:
     alice, bob = await SmallLibrary(db).person("alice"), await SmallLibrary(db).person("bob")
     for name in ("one", "two"):
         await make_label(db, alice.id, name)
@@ -42,7 +42,7 @@ async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: 
     assert (await make_label(db, bob.id, "three")).name == "three"
 
 
-async def test_the_quota_of_bytes_counts_what_is_kept_of_the_feeds_of_a_person(any_db: Database) -> None:
+async def test_the_storage_quota_counts_what_is_kept_for_the_feeds_of_a_user(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")
     hers, theirs, other = [await library.feed(name) for name in ("hers", "theirs", "other")]

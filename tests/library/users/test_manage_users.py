@@ -27,7 +27,7 @@ GOOD = "correct horse"
 LATEST = 2**53 - 1
 
 
-async def test_the_first_admin_finds_all_that_was_collected_before_unread(any_db: Database) -> None:
+async def test_the_first_admin_has_everything_collected_before_as_unread(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     await library.arrive(await library.feed("a"), "one", "two")
     await library.arrive(await library.feed("b"), "three")
@@ -43,7 +43,7 @@ async def test_the_first_admin_finds_all_that_was_collected_before_unread(any_db
     assert found.feeds == 3
 
 
-async def test_what_arrives_after_the_set_up_is_counted_once(db: Database) -> None:
+async def test_entries_that_arrive_after_the_setup_are_counted_once(db: Database) -> None:
     library = SmallLibrary(db)
     feed = await library.feed()
     await library.arrive(feed, "before")
@@ -54,7 +54,7 @@ async def test_what_arrives_after_the_set_up_is_counted_once(db: Database) -> No
     assert await library.unread_of(admin) == (2, 2)
 
 
-async def test_of_many_who_set_up_at_the_same_moment_one_does(any_db: Database) -> None:
+async def test_of_simultaneous_setups_one_succeeds(any_db: Database) -> None:
     asked = [manage_users.create_first_admin(any_db, f"visitor{number}", GOOD, NOW) for number in range(5)]
 
     answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -64,14 +64,14 @@ async def test_of_many_who_set_up_at_the_same_moment_one_does(any_db: Database) 
 
 
 @pytest.mark.parametrize("name", ["bob", "alice"])
-async def test_the_set_up_is_over_once_there_is_an_account(db: Database, name: str) -> None:
+async def test_setup_is_refused_once_there_is_an_account(db: Database, name: str) -> None:
     await add_user(db, "alice", None, True, NOW)
 
     with pytest.raises(AlreadySetUp):
         await manage_users.create_first_admin(db, name, GOOD, NOW)
 
 
-def test_feeds_are_filled_in_lots_that_are_not_too_large() -> None:
+def test_unread_lists_are_filled_in_lots_of_limited_size() -> None:
     rows: list[dict[str, Any]] = [{"id": id, "entry_count": count} for id, count in enumerate([1, 9000, 3000, 2000, 1])]
 
     assert list(_lots(rows)) == [[0], [1], [2, 3], [4]]
@@ -91,19 +91,19 @@ def test_feeds_are_filled_in_lots_that_are_not_too_large() -> None:
         ("a" * 64, "a" * 64),
     ],
 )
-def test_a_name_has_one_form_however_it_is_typed(typed: str, kept: str) -> None:
+def test_a_name_is_normalized_however_it_is_typed(typed: str, kept: str) -> None:
     assert manage_users.normalize_user_name(typed) == kept
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "a b", "a\nb", "a\x00b", "a/b", "<b>", "a" * 65, "...", "a\u202eb"])
-def test_what_can_be_no_name_is_refused(typed: str) -> None:
+def test_an_invalid_name_is_refused(typed: str) -> None:
     with pytest.raises(BadInput) as refused:
         manage_users.normalize_user_name(typed)
 
     assert refused.value.field == "name"
 
 
-async def test_two_can_not_have_one_name(any_db: Database) -> None:
+async def test_two_users_cannot_have_the_same_name(any_db: Database) -> None:
     await manage_users.make_user(any_db, "Bob", GOOD, False, NOW, Actor())
 
     with pytest.raises(NameTaken):
@@ -119,10 +119,10 @@ async def test_a_password_that_is_too_short_or_too_long_is_refused(db: Database,
 
 
 @pytest.mark.usefixtures("real_password_hashes")
-async def test_a_password_is_kept_as_a_hash_that_only_it_matches() -> None:
+async def test_a_password_is_stored_as_a_hash_that_only_it_matches() -> None:
     kept = await passwords.hash_password("pässword")
 
-    # OWASP's least for one lane: 19 MiB and two passes.
+    # OWASP's minimum for one lane: 19 MiB and two passes.
     assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert "pässword" not in kept
     assert await passwords.verify_password(kept, "pa\u0308ssword")
@@ -132,7 +132,7 @@ async def test_a_password_is_kept_as_a_hash_that_only_it_matches() -> None:
 
 
 @pytest.mark.usefixtures("real_password_hashes")
-def test_where_there_is_no_user_a_hash_of_todays_cost_is_checked() -> None:
+def test_for_an_unknown_user_a_hash_of_the_current_cost_is_checked() -> None:
     assert not passwords.is_outdated(passwords.DUMMY_HASH)
     assert passwords.is_outdated(passwords.DUMMY_HASH.replace("t=2", "t=1"))
 
@@ -150,7 +150,7 @@ async def test_a_new_password_ends_every_other_session(db: Database) -> None:
     assert await passwords.verify_password(found[1], "another password")
 
 
-async def test_a_new_password_revokes_keys_only_if_that_is_wanted_and_says_what_stays(any_db: Database) -> None:
+async def test_a_new_password_revokes_keys_only_on_request_and_reports_those_that_stay(any_db: Database) -> None:
     bob, dora = [await manage_users.make_user(any_db, name, GOOD, False, NOW, Actor()) for name in ("bob", "dora")]
     here, _ = [(await begin_session(any_db, bob, RequestOrigin(), NOW))[1] for _ in range(2)]
     for number, user in enumerate((bob, bob, dora)):
@@ -166,7 +166,7 @@ async def test_a_new_password_revokes_keys_only_if_that_is_wanted_and_says_what_
     assert [deed.action for deed in await audit_log_page(any_db, LATEST, 2)] == ["user.revoke_keys", "user.password"]
 
 
-async def test_signing_out_elsewhere_revokes_keys_only_if_that_is_wanted(any_db: Database) -> None:
+async def test_signing_out_elsewhere_revokes_keys_only_on_request(any_db: Database) -> None:
     bob = await manage_users.make_user(any_db, "bob", GOOD, False, NOW, Actor())
     here, _ = [(await begin_session(any_db, bob, RequestOrigin(), NOW))[1] for _ in range(2)]
     await add_token(any_db, bob.id, "x", "fm_x", ["read"], NOW)
@@ -179,7 +179,7 @@ async def test_signing_out_elsewhere_revokes_keys_only_if_that_is_wanted(any_db:
     assert [session.id for session in await sessions_of(any_db, bob.id, NOW)] == [here.session_id]
 
 
-async def test_who_does_not_know_the_password_can_not_change_it(db: Database) -> None:
+async def test_changing_the_password_needs_the_old_one(db: Database) -> None:
     bob = await manage_users.make_user(db, "bob", GOOD, False, NOW, Actor())
 
     with pytest.raises(BadInput, match="current password is wrong"):
@@ -204,7 +204,7 @@ async def test_the_last_admin_is_neither_demoted_nor_disabled_nor_deleted(any_db
     assert [deed.action for deed in await audit_log_page(any_db, LATEST, 100)] == before
 
 
-async def test_admins_who_demote_each_other_at_once_leave_one(any_db: Database) -> None:
+async def test_admins_who_demote_each_other_at_once_leave_one_admin(any_db: Database) -> None:
     admins = [await add_user(any_db, name, None, True, NOW) for name in ("alice", "bob", "charlie")]
 
     asked = [update_user(any_db, admin, replace(admin, is_admin=False), Actor(), NOW) for admin in admins]
@@ -215,7 +215,7 @@ async def test_admins_who_demote_each_other_at_once_leave_one(any_db: Database) 
     assert [type(answer) for answer in answers].count(LastAdmin) == 1
 
 
-async def test_who_is_deleted_takes_along_what_was_theirs_and_nothing_else(any_db: Database) -> None:
+async def test_deleting_a_user_deletes_their_data_and_nothing_else(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice = await add_user(any_db, "alice", None, True, NOW)
     bob, charlie, feed = await library.person("bob"), await library.person("charlie"), await library.feed()

@@ -1,4 +1,4 @@
-"""What a person prefers stays with the account."""
+"""Preferences are stored with the account."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from feedmill.store.users.users import user_of_id
 from tests.library.small_library import SmallLibrary
 
 
-async def test_preferences_are_kept_beside_those_that_are_not_named(db: Database) -> None:
+async def test_a_changed_preference_leaves_the_others(db: Database) -> None:
     alice = await SmallLibrary(db).person()
 
     changed = await save_preferences(db, alice, {"theme": "dark", "zone": "Asia/Shanghai"})
@@ -19,7 +19,7 @@ async def test_preferences_are_kept_beside_those_that_are_not_named(db: Database
     assert preferences_of(found) == {"theme": "sepia", "zone": "Asia/Shanghai"}
 
 
-async def test_settings_that_nobody_can_read_count_as_none(db: Database) -> None:
+async def test_unreadable_preferences_count_as_defaults(db: Database) -> None:
     alice = await SmallLibrary(db).person()
 
     assert preferences_of(alice) == {}

@@ -1,4 +1,4 @@
-"""Signing in: the same words for whatever is wrong, a wait for who tries too often, and never one for good."""
+"""Signing in: the same answer for every error, and growing but never permanent delays after wrong passwords."""
 
 import asyncio
 import time
@@ -53,7 +53,7 @@ async def waits(db: Database, name: str, origin: RequestOrigin, now: datetime = 
 
 
 @pytest.mark.parametrize("name", ["alice", "Alice ", "ＡＬＩＣＥ"])
-async def test_the_right_password_opens_whatever_the_form_of_the_name(db: Database, alice: User, name: str) -> None:
+async def test_the_right_password_works_with_any_form_of_the_name(db: Database, alice: User, name: str) -> None:
     token, who = await sign_in(db, name, GOOD, HOME, NOW)
 
     assert (who.user.id, who.session_id is not None) == (alice.id, True)
@@ -62,11 +62,11 @@ async def test_the_right_password_opens_whatever_the_form_of_the_name(db: Databa
 
 @pytest.mark.parametrize("name", ["alice", "nobody", "", "a b", "\x00", "x" * 5000])
 @pytest.mark.usefixtures("alice")
-async def test_what_is_wrong_sounds_the_same(db: Database, name: str) -> None:
+async def test_every_error_gets_the_same_answer(db: Database, name: str) -> None:
     await fails(db, name, HOME)
 
 
-async def test_who_is_disabled_or_has_no_password_hears_the_same(db: Database, alice: User) -> None:
+async def test_a_disabled_user_and_one_without_a_password_get_the_same_answer(db: Database, alice: User) -> None:
     await add_user(db, "keyless", None, False, NOW)
     await update_user(db, alice, replace(alice, status=DISABLED), Actor(), NOW)
 
@@ -75,7 +75,7 @@ async def test_who_is_disabled_or_has_no_password_hears_the_same(db: Database, a
         await authenticate(db, "alice", GOOD, HOME, NOW)
 
 
-async def test_a_wrong_name_takes_as_long_as_a_wrong_password(db: Database, alice: User) -> None:
+async def test_an_unknown_name_takes_as_long_as_a_wrong_password(db: Database, alice: User) -> None:
     async def seconds(name: str, address: str) -> float:
         started = time.process_time()
         await fails(db, name, RequestOrigin(address))
@@ -87,7 +87,7 @@ async def test_a_wrong_name_takes_as_long_as_a_wrong_password(db: Database, alic
     assert min(unknown) > min(known) / 2
 
 
-async def test_who_signs_in_again_gets_a_new_session_and_the_old_one_ends(db: Database, alice: User) -> None:
+async def test_signing_in_again_starts_a_new_session_and_ends_the_old_one(db: Database, alice: User) -> None:
     planted, _ = await begin_session(db, alice, AWAY, NOW)
 
     token, _ = await sign_in(db, "alice", GOOD, HOME, NOW, replacing=planted)
@@ -97,7 +97,7 @@ async def test_who_signs_in_again_gets_a_new_session_and_the_old_one_ends(db: Da
     assert len(await sessions_of(db, alice.id, NOW)) == 1
 
 
-async def test_who_signs_out_is_out(db: Database, alice: User) -> None:
+async def test_signing_out_ends_the_session(db: Database, alice: User) -> None:
     token, _ = await begin_session(db, alice, HOME, NOW)
 
     await sign_out(db, token)
@@ -113,7 +113,7 @@ async def test_a_session_lasts_as_long_as_it_is_used(db: Database, alice: User) 
     assert await caller_of_cookie(db, token, NOW + 89 * DAY) is None
 
 
-async def test_that_a_session_is_used_is_written_down_now_and_then(db: Database, alice: User) -> None:
+async def test_the_last_use_of_a_session_is_recorded_now_and_then(db: Database, alice: User) -> None:
     token, _ = await begin_session(db, alice, HOME, NOW)
 
     await caller_of_cookie(db, token, NOW + SEEN_EVERY)
@@ -124,7 +124,7 @@ async def test_that_a_session_is_used_is_written_down_now_and_then(db: Database,
     assert (soon.last_seen_at, later.last_seen_at) == (NOW, NOW + SEEN_EVERY + SECOND)
 
 
-async def test_who_is_signed_in_can_read_while_nothing_can_be_written(tmp_path: Path) -> None:
+async def test_a_signed_in_user_can_read_while_the_database_is_read_only(tmp_path: Path) -> None:
     class Full(SqliteDatabase):
         async def batch(self, steps: Sequence[Step]) -> list[int]:
             raise DatabaseUnavailable("the disk is full")
@@ -144,7 +144,7 @@ async def test_who_is_signed_in_can_read_while_nothing_can_be_written(tmp_path: 
 
 
 @pytest.mark.usefixtures("real_password_hashes")
-async def test_a_hash_of_other_days_is_made_anew_at_the_next_sign_in(db: Database) -> None:
+async def test_an_outdated_hash_is_renewed_at_the_next_sign_in(db: Database) -> None:
     await add_user(db, "bob", PasswordHasher(1, 8, 1).hash(GOOD), False, NOW)
 
     await authenticate(db, "bob", GOOD, HOME, NOW)
@@ -169,12 +169,12 @@ async def test_a_hash_of_other_days_is_made_anew_at_the_next_sign_in(db: Databas
         (ADDRESS_LIMIT, 30, 1),
     ],
 )
-def test_the_wait_doubles_up_to_a_longest(patience: AttemptLimit, times: int, seconds: int) -> None:
+def test_the_delay_doubles_up_to_a_maximum(patience: AttemptLimit, times: int, seconds: int) -> None:
     assert patience.wait(SignInAttempts(times, NOW), NOW) == timedelta(seconds=seconds)
     assert patience.wait(SignInAttempts(times, NOW), NOW + DAY) == timedelta(0)
 
 
-async def test_who_guesses_has_to_wait_and_the_owner_elsewhere_has_not(db: Database, alice: User) -> None:
+async def test_an_attacker_has_to_wait_and_the_owner_elsewhere_does_not(db: Database, alice: User) -> None:
     await fails(db, "alice", AWAY, times=5)
 
     assert await waits(db, "alice", AWAY) == 1
@@ -182,7 +182,7 @@ async def test_who_guesses_has_to_wait_and_the_owner_elsewhere_has_not(db: Datab
 
 
 @pytest.mark.usefixtures("alice")
-async def test_who_has_waited_may_try_again_and_then_waits_longer(db: Database) -> None:
+async def test_after_the_delay_another_attempt_is_allowed_and_the_next_delay_is_longer(db: Database) -> None:
     await fails(db, "alice", AWAY, times=5)
     await fails(db, "alice", AWAY, NOW + SECOND)
 
@@ -192,7 +192,7 @@ async def test_who_has_waited_may_try_again_and_then_waits_longer(db: Database) 
 
 
 @pytest.mark.usefixtures("alice")
-async def test_tries_that_were_refused_make_no_wait_longer(db: Database) -> None:
+async def test_refused_attempts_do_not_lengthen_the_delay(db: Database) -> None:
     await fails(db, "alice", AWAY, times=5)
 
     for _ in range(20):
@@ -201,7 +201,7 @@ async def test_tries_that_were_refused_make_no_wait_longer(db: Database) -> None
     await authenticate(db, "alice", GOOD, AWAY, NOW + SECOND)
 
 
-async def test_guesses_from_many_addresses_hold_up_all_but_where_the_owner_is(db: Database, alice: User) -> None:
+async def test_guesses_from_many_addresses_block_all_but_the_address_of_the_owner(db: Database, alice: User) -> None:
     await begin_session(db, alice, HOME, NOW)
     for number in range(20):
         await fails(db, "alice", RequestOrigin(f"203.0.113.{number}"))
@@ -211,7 +211,7 @@ async def test_guesses_from_many_addresses_hold_up_all_but_where_the_owner_is(db
 
 
 @pytest.mark.usefixtures("alice")
-async def test_one_address_can_not_try_many_names_and_signing_in_does_not_wipe_that(db: Database) -> None:
+async def test_one_address_cannot_try_many_names_and_a_successful_sign_in_does_not_reset_that(db: Database) -> None:
     for number in range(29):
         await fails(db, f"name{number}", AWAY)
     await authenticate(db, "alice", GOOD, AWAY, NOW)
@@ -222,7 +222,7 @@ async def test_one_address_can_not_try_many_names_and_signing_in_does_not_wipe_t
 
 
 @pytest.mark.usefixtures("alice")
-async def test_who_has_a_whole_network_of_ipv6_is_one(db: Database) -> None:
+async def test_an_ipv6_network_counts_as_one_address(db: Database) -> None:
     for number in range(5):
         await fails(db, "alice", RequestOrigin(f"2001:db8:1:2::{number:x}"))
 
@@ -232,7 +232,7 @@ async def test_who_has_a_whole_network_of_ipv6_is_one(db: Database) -> None:
     assert mapped.limits == plain.limits
 
 
-async def test_many_guesses_at_once_are_no_more_than_one_after_the_other(any_db: Database) -> None:
+async def test_concurrent_guesses_are_counted_like_sequential_ones(any_db: Database) -> None:
     guesses = [authenticate(any_db, "bob", f"guess {number}", AWAY, NOW) for number in range(12)]
 
     answers = [type(answer) for answer in await asyncio.gather(*guesses, return_exceptions=True)]
@@ -240,7 +240,7 @@ async def test_many_guesses_at_once_are_no_more_than_one_after_the_other(any_db:
     assert (answers.count(WrongPassword) <= 5, answers.count(LimitExceeded) >= 7) == (True, True)
 
 
-async def test_tries_are_forgotten_after_a_day(db: Database) -> None:
+async def test_attempts_are_forgotten_after_a_day(db: Database) -> None:
     await fails(db, "nobody", AWAY, times=5)
 
     await fails(db, "somebody", HOME, NOW + 2 * DAY)
@@ -249,7 +249,7 @@ async def test_tries_are_forgotten_after_a_day(db: Database) -> None:
     await fails(db, "nobody", AWAY, NOW + 2 * DAY)
 
 
-async def test_a_user_lists_and_ends_own_sessions_alone(db: Database, alice: User) -> None:
+async def test_a_user_lists_and_ends_their_own_sessions_only(db: Database, alice: User) -> None:
     bob = await make_user(db, "bob", GOOD, False, NOW, Actor())
     _, hers = await begin_session(db, alice, HOME, NOW)
     _, his = await begin_session(db, bob, AWAY, NOW)

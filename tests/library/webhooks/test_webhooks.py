@@ -32,7 +32,7 @@ OK, BROKEN = Answer(status=200), Answer(status=500)
 
 
 def silent() -> tuple[Script, asyncio.Event]:
-    """A receiver that never answers, and says when somebody waits for it."""
+    """A receiver that never responds, and reports when a request waits for it."""
     begun = asyncio.Event()
 
     async def answer(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -43,7 +43,7 @@ def silent() -> tuple[Script, asyncio.Event]:
 
 
 class FailsToRecordSuccess:
-    """A database that does not take how one webhook fared."""
+    """A database that fails to record the outcome of one webhook."""
 
     def __init__(self, db: Database, webhook_id: int) -> None:
         self._db, self._webhook_id = db, webhook_id
@@ -119,7 +119,7 @@ async def test_a_subscriber_who_turned_webhooks_off_for_a_feed_gets_none_and_oth
     assert [seen.path for seen in webhook_setup.web.requests] == ["/bob"]
 
 
-async def test_what_arrived_is_not_sent_again(webhook_setup: WebhookSetup) -> None:
+async def test_a_delivered_event_is_not_sent_again(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
     await webhook_setup.queue_event(feed)
@@ -146,7 +146,7 @@ async def test_only_subscribers_who_want_the_event_get_a_delivery(webhook_setup:
     assert [seen.path for seen in webhook_setup.web.requests] == ["/alice"]
 
 
-async def test_a_failing_feed_says_how_it_fails(webhook_setup: WebhookSetup) -> None:
+async def test_a_failing_feed_event_has_its_reason(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
     await webhook_setup.queue_event(feed, WebhookEvent.FEED_FAILING)
@@ -157,7 +157,7 @@ async def test_a_failing_feed_says_how_it_fails(webhook_setup: WebhookSetup) -> 
     assert (told["event"], told["feed"]["id"], "entries" in told) == ("feed.failing", feed.id, False)
 
 
-async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(webhook_setup: WebhookSetup) -> None:
+async def test_a_delivery_is_retried_after_a_minute_and_then_with_doubling_delays(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), BROKEN)
     await webhook_setup.queue_event(feed)
@@ -174,7 +174,7 @@ async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(w
     assert (delivery.attempts, delivery.http_status) == (4, 500)
 
 
-def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
+def test_the_delay_grows_to_six_hours_and_the_tenth_attempt_is_the_last() -> None:
     answer = HttpError("https://e.org", "https://e.org", 404)
 
     pauses = [delivery_failure(answer, tries, NOW).again_at for tries in range(1, MAX_ATTEMPTS + 1)]
@@ -183,7 +183,7 @@ def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
     assert pauses[9] is None
 
 
-async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under_its_id(
+async def test_after_its_last_attempt_a_delivery_is_dead_and_can_be_sent_again_with_its_id(
     webhook_setup: WebhookSetup,
 ) -> None:
     feed = await webhook_setup.feed()
@@ -204,7 +204,7 @@ async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under
     assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_a_delivery_that_is_tried_anyway_is_not_sent_again_on_top(webhook_setup: WebhookSetup) -> None:
+async def test_a_pending_delivery_cannot_be_sent_again_by_hand(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.hook(alice, OK)
@@ -230,7 +230,7 @@ async def test_two_workers_never_send_the_same_delivery_at_once(webhook_setup: W
     assert len(ids) == len(set(ids)) == 20
 
 
-async def test_two_workers_never_send_to_one_address_at_once(webhook_setup: WebhookSetup) -> None:
+async def test_two_workers_never_send_to_one_url_at_once(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     bob = await webhook_setup.reader("bob", feed)
     at_work, most_at_work = 0, 0
@@ -255,7 +255,7 @@ async def test_two_workers_never_send_to_one_address_at_once(webhook_setup: Webh
     assert (most_at_work, len(webhook_setup.received())) == (1, 30)
 
 
-async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(webhook_setup: WebhookSetup) -> None:
+async def test_deliveries_of_a_dead_worker_are_sent_when_its_lease_ends(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
     await webhook_setup.queue_event(feed)
@@ -278,7 +278,7 @@ async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(webhook_set
     assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_a_stopped_worker_gives_back_what_it_did_not_send(webhook_setup: WebhookSetup) -> None:
+async def test_a_stopped_worker_releases_unsent_deliveries(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     silence, asked = silent()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), silence)
@@ -293,7 +293,7 @@ async def test_a_stopped_worker_gives_back_what_it_did_not_send(webhook_setup: W
     assert await webhook_setup.deliver() == 1
 
 
-async def test_a_failing_database_does_not_cut_short_what_others_send(webhook_setup: WebhookSetup) -> None:
+async def test_a_failing_database_does_not_interrupt_other_deliveries(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     answered = asyncio.Event()
@@ -320,7 +320,7 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(webhook_se
     assert statuses == {first.id: DeliveryStatus.PENDING, second.id: DeliveryStatus.DELIVERED}
 
 
-async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(webhook_setup: WebhookSetup) -> None:
+async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_with_its_reason(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.hook(alice, BROKEN)
@@ -336,7 +336,7 @@ async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(w
     assert PAUSE_AFTER <= len(webhook_setup.web.requests) <= PAUSE_AFTER + 10
 
 
-async def test_a_webhook_that_is_started_again_gets_what_waited(webhook_setup: WebhookSetup) -> None:
+async def test_a_resumed_webhook_gets_the_waiting_deliveries(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.hook(alice, OK)
@@ -350,7 +350,9 @@ async def test_a_webhook_that_is_started_again_gets_what_waited(webhook_setup: W
     assert (again.paused, again.consecutive_failures) == (False, 0)
 
 
-async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(webhook_setup: WebhookSetup) -> None:
+async def test_a_receiver_that_is_down_gets_one_request_and_the_other_deliveries_wait(
+    webhook_setup: WebhookSetup,
+) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.webhooks.create(alice.id, "http://127.0.0.1:9/hook", ALL_EVENTS)
@@ -364,7 +366,7 @@ async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(webhook
     assert all(delivery.next_attempt_at == webhook_setup.now + MINUTE for delivery in await webhook_setup.outbox())
 
 
-async def test_a_receiver_that_wants_a_rest_gets_it(webhook_setup: WebhookSetup) -> None:
+async def test_a_receiver_that_asked_us_to_wait_is_left_alone(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(
         await webhook_setup.reader("alice", feed), Answer(status=503, headers={"Retry-After": "3600"})
@@ -378,7 +380,7 @@ async def test_a_receiver_that_wants_a_rest_gets_it(webhook_setup: WebhookSetup)
     assert delivery.next_attempt_at > webhook_setup.now + timedelta(minutes=30)
 
 
-async def test_a_receiver_that_is_gone_is_not_called_any_more(webhook_setup: WebhookSetup) -> None:
+async def test_a_receiver_that_answers_410_is_not_called_any_more(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.hook(alice, Answer(status=410))
@@ -390,7 +392,7 @@ async def test_a_receiver_that_is_gone_is_not_called_any_more(webhook_setup: Web
     assert await _outcome(webhook_setup) == [DeliveryStatus.DEAD]
 
 
-async def test_a_success_forgets_earlier_failures(webhook_setup: WebhookSetup) -> None:
+async def test_a_success_resets_the_failure_count(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     hook = await webhook_setup.hook(alice, BROKEN)
@@ -405,7 +407,7 @@ async def test_a_success_forgets_earlier_failures(webhook_setup: WebhookSetup) -
     assert (mended.consecutive_failures, mended.last_error, mended.last_success_at) == (0, None, webhook_setup.now)
 
 
-async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> None:
+async def test_a_forbidden_address_is_never_called(db: Database) -> None:
     async with Web() as web, open_client(AddressPolicy()) as client:
         webhook_setup = WebhookSetup(db, client, web)
         feed = await webhook_setup.feed()
@@ -418,7 +420,7 @@ async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> 
         assert await _outcome(webhook_setup) == [DeliveryStatus.DEAD]
 
 
-async def test_a_feed_that_a_user_left_is_not_delivered(webhook_setup: WebhookSetup) -> None:
+async def test_events_of_a_feed_are_not_delivered_after_unsubscribing(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     await webhook_setup.hook(alice, OK)
@@ -431,7 +433,7 @@ async def test_a_feed_that_a_user_left_is_not_delivered(webhook_setup: WebhookSe
     assert await _outcome(webhook_setup) == [DeliveryStatus.DROPPED]
 
 
-async def test_what_waits_survives_the_merge_of_its_feed(webhook_setup: WebhookSetup) -> None:
+async def test_waiting_deliveries_survive_the_merge_of_their_feed(webhook_setup: WebhookSetup) -> None:
     feed, target = await webhook_setup.feed(), await webhook_setup.feed("https://example.org/new")
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
     await webhook_setup.queue_event(feed)
@@ -453,7 +455,7 @@ async def test_a_test_event_reaches_a_paused_webhook_too(webhook_setup: WebhookS
     assert (webhook_setup.received()[0]["event"], webhook_setup.received()[0]["delivery_id"]) == ("test", tested.id)
 
 
-async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(webhook_setup: WebhookSetup) -> None:
+async def test_whether_there_are_webhooks_is_cached_until_one_is_added(webhook_setup: WebhookSetup) -> None:
     assert not await webhook_setup.webhooks._has_webhooks()
     await webhook_setup.db.batch([Step(webhooks.delete())])
     alice = await webhook_setup.reader("alice", await webhook_setup.feed())
@@ -463,7 +465,7 @@ async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook
     assert await webhook_setup.webhooks._has_webhooks()
 
 
-async def test_old_deliveries_are_forgotten(webhook_setup: WebhookSetup) -> None:
+async def test_old_deliveries_are_deleted(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
     await webhook_setup.queue_event(feed)
@@ -472,7 +474,7 @@ async def test_old_deliveries_are_forgotten(webhook_setup: WebhookSetup) -> None
     assert await webhook_setup.webhooks.prune(webhook_setup.now + timedelta(days=31)) == 1
 
 
-async def test_one_person_sees_nothing_of_anothers(webhook_setup: WebhookSetup) -> None:
+async def test_webhooks_are_visible_to_their_owner_only(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice, charlie = await webhook_setup.reader("alice", feed), await webhook_setup.reader("charlie", feed)
     hook = await webhook_setup.hook(alice, OK)
@@ -491,7 +493,7 @@ async def test_one_person_sees_nothing_of_anothers(webhook_setup: WebhookSetup) 
             await attempt
 
 
-async def test_there_is_an_end_to_how_many_a_person_may_have(webhook_setup: WebhookSetup) -> None:
+async def test_the_number_of_webhooks_per_user_is_limited(webhook_setup: WebhookSetup) -> None:
     alice = await webhook_setup.reader("alice", await webhook_setup.feed())
     for number in range(MAX_COUNTS["webhooks"]):
         await webhook_setup.hook(alice, OK, f"/{number}")
@@ -501,6 +503,6 @@ async def test_there_is_an_end_to_how_many_a_person_may_have(webhook_setup: Webh
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "https://", "https://me:secret@example.org/hook", "x" * 3000])
-async def test_what_can_not_be_called_is_refused_at_once(webhook_setup: WebhookSetup, url: str) -> None:
+async def test_an_invalid_webhook_is_refused_at_once(webhook_setup: WebhookSetup, url: str) -> None:
     with pytest.raises(BadInput):
         await webhook_setup.webhooks.create(1, url, ALL_EVENTS)

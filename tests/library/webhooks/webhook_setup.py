@@ -76,7 +76,7 @@ class WebhookSetup:
     async def queue_event(
         self, feed: Feed, event: WebhookEvent = WebhookEvent.NEW_ENTRIES, titles: tuple[str, ...] = ("one",)
     ) -> None:
-        """What a refresh writes of an event, with its entries."""
+        """Writes an event with its entries, as a refresh does."""
         token, at = token_hex(8), to_iso(self.now)
         same = {"feed_id": feed.id, "sort_at": at, "refresh_token": token, "first_seen_at": at, "last_seen_at": at}
         rows = [
@@ -99,5 +99,5 @@ class WebhookSetup:
 
 
 def open_client(policy: AddressPolicy | None = None) -> Client:
-    """A client that may ask this machine, unless a policy says otherwise."""
+    """A client that may reach this machine, unless a policy says otherwise."""
     return Client(Pacer(MemoryHostSlots()), policy or AddressPolicy(["127.0.0.0/8"]), "Feedmill/test")

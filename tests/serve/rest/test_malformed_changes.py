@@ -1,7 +1,7 @@
-"""Every changing route of the API refuses what it does not understand, and changes nothing when it does.
+"""Every changing route of the API refuses invalid requests, and then changes nothing.
 
-The routes come from the route table, their fields from OpenAPI, and a request that each takes from `cases`: so a new
-route and a new field are tested as soon as they are there.
+The routes come from the route table, their fields from OpenAPI, and a valid request for each from `cases`. So a new
+route or field is tested as soon as it exists.
 """
 
 from collections.abc import Iterator, Mapping
