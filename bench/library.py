@@ -23,7 +23,8 @@ from sqlalchemy import TextClause, func, select, text
 
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.search.run_search import SearchRequest, run_search
-from feedmill.model.entry_lists import EntryScope, EntryView, MarkAllRead
+from feedmill.model.entry_lists import EntryScope, EntryView
+from feedmill.model.entry_marks import MarkAllRead
 from feedmill.model.search_query import SearchOrder as SearchOrder
 from feedmill.model.user import User
 from feedmill.store.database import Database
@@ -31,7 +32,7 @@ from feedmill.store.dialect import as_list
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.undo_mark_all_read import restore_retired_list
 from feedmill.store.schema import entries, subscriptions
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 PAGE = 50
 FOLDER = 100

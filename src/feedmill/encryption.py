@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING
 
 from feedmill.errors import InfrastructureError
 from feedmill.i18n.messages import Message
-from feedmill.lazy_imports import lazy_import
 from feedmill.model.encrypted import Encrypted
+from feedmill.optional_imports import import_by_name
 from feedmill.secret_key import find_secret_key, make_secret_key, old_secret_keys
 from feedmill.settings import Settings
 
 if TYPE_CHECKING:
-    from feedmill.ciphers import Cipher
+    from feedmill.cipher import Cipher
 
 FORMAT = "enc1"
 NONCE_BYTES = 12
 # Imported lazily, because cryptography takes 7 MB and most instances store no secret of a feed.
-MAKE_CIPHER = "feedmill.ciphers:make_cipher"
+MAKE_CIPHER = "feedmill.cipher:make_cipher"
 KEY_LOCATION_HINT = "setting secret_key, or its file in the data folder"
 
 
@@ -52,13 +52,13 @@ class Encryption:
         """Encrypts a text. Decryption needs the same `purpose`, so that secrets of different kinds can't be swapped."""
         cipher = _cipher(self.find_key() or self.make_key())
         nonce = token_bytes(NONCE_BYTES)
-        ciphertext = nonce + cipher.aead.encrypt(nonce, text.encode(), purpose.encode())
+        ciphertext = nonce + cipher.encrypt(nonce, text.encode(), purpose.encode())
         return Encrypted(f"{FORMAT}:{cipher.id}:{urlsafe_b64encode(ciphertext).decode()}")
 
     def decrypt(self, encrypted: Encrypted, purpose: str) -> str:
         """Decrypts a text; raises `UnreadableSecret`."""
-        version, _, rest = encrypted.value.partition(":")
-        key_id, _, text = rest.partition(":")
+        version, _, versioned = encrypted.value.partition(":")
+        key_id, _, text = versioned.partition(":")
         if version != FORMAT:
             raise UnreadableSecret(Message("login.unknown_form"))
         cipher = self._cipher_of(key_id)
@@ -90,7 +90,7 @@ class Encryption:
 
 @cache
 def _cipher(key: str) -> "Cipher":
-    cipher: Cipher = lazy_import(MAKE_CIPHER)(key)
+    cipher: Cipher = import_by_name(MAKE_CIPHER)(key)
     return cipher
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 
 LOGS_SET_UP = "feedmill.logs:set_up"
@@ -48,7 +48,7 @@ class LazyLogger:
     @cached_property
     def _logger(self) -> Any:
         _set_up_now()
-        return lazy_import(STRUCTLOG)(self._name)
+        return import_by_name(STRUCTLOG)(self._name)
 
 
 def get_logger(name: str) -> LazyLogger:
@@ -78,5 +78,5 @@ def set_up_at_first_line(settings: Settings) -> None:
 def _set_up_now() -> None:
     for handler in logging.getLogger().handlers:
         if isinstance(handler, FirstRecordHandler):
-            lazy_import(LOGS_SET_UP)(handler.settings)
+            import_by_name(LOGS_SET_UP)(handler.settings)
             return

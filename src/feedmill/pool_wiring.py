@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from feedmill.html.sanitize import sanitize_html
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 from feedmill.pools.item_texts import ItemTexts
 from feedmill.pools.pool import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
@@ -20,7 +20,7 @@ async def open_pools(settings: Settings, db: Database) -> AsyncIterator[PoolServ
     async with AsyncExitStack() as stack:
         lists = None
         if url := settings.redis.get_secret_value():
-            lists = PoolLists(*await stack.enter_async_context(lazy_import(REDIS_QUEUES)(url)))
+            lists = PoolLists(*await stack.enter_async_context(import_by_name(REDIS_QUEUES)(url)))
         pools = PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))
         stack.push_async_callback(pools.close)
         yield pools

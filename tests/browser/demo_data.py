@@ -10,7 +10,7 @@ from feedmill.archive.images.download import archive_images
 from feedmill.archive.images.file_types import PNG
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.library.users.manage_users import make_user
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.image import DownloadedImage
 from feedmill.model.pool import PoolRule
 from feedmill.model.timestamps import to_iso

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Request, Response
 
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.store.entries.labels import add_label
 from feedmill.store.search.saved_searches import save_search
 from tests.browser import sample_feeds, test_accessibility, test_feeds, test_health, test_settings_pools_admin

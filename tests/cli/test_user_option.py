@@ -10,7 +10,7 @@ from feedmill.model.user import User
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item

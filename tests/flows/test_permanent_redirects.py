@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from feedmill.archive.purge import RetentionPeriods, purge
 from feedmill.collect import refresh
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
@@ -18,7 +18,7 @@ from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.feeds.url_history import merged_feeds
 from feedmill.store.schema import entries, feed_urls, feeds, states, subscriptions, unread
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, encrypted, item
 from tests.scripted_web import Answer
 

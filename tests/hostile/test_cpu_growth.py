@@ -27,6 +27,7 @@ LONG = 20_000
 READING_STRANGERS = (
     "collect.",
     "html.",
+    "normalize_urls",
     "outbound.",
     "library.search",
     "library.subscriptions.opml",

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import Route
 
-from feedmill.model.entry_lists import MarkAllRead
+from feedmill.model.entry_marks import MarkAllRead
 from feedmill.serve.web.core.form_fields import DECLARED_FORMS, FormField
 from feedmill.serve.web.routes import ROUTES
 from feedmill.store import schema

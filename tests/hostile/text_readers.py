@@ -17,6 +17,7 @@ import lxml.html
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
+from feedmill import normalize_urls
 from feedmill.archive import object_keys, object_paths
 from feedmill.archive.images import file_types
 from feedmill.collect import feed_moves
@@ -37,8 +38,8 @@ from feedmill.collect.parsing.formats import (
 )
 from feedmill.errors import FeedmillError
 from feedmill.html import (
+    base_url,
     image_placeholders,
-    normalize_links,
     plain_text,
     readability,
     rewrite_tags,
@@ -219,8 +220,8 @@ READERS: dict[str, Read] = {
     "html.images.find_image_urls: in srcset": lambda text: html.find_image_urls(f"<img srcset='{text}'>", URL),
     "html.images.replace_images": lambda text: html.replace_images(f"<img src=a>{text}", URL, {}),
     "html.images.replace_images: in a tag": lambda text: html.replace_images(f"<img {text} src=a>", URL, {}),
-    "html.normalize_links.find_base_url": lambda text: html.find_base_url(f"{text}<base href=/a>", URL),
-    "html.normalize_links.find_base_url: in the address": lambda text: html.find_base_url(f"<base href='{text}'>", URL),
+    "html.base_url.find_base_url": lambda text: base_url.find_base_url(f"{text}<base href=/a>", URL),
+    "html.base_url.find_base_url: in the address": lambda text: base_url.find_base_url(f"<base href='{text}'>", URL),
     "html.sanitize.sanitize_html": lambda text: sanitize.sanitize_html(text, URL),
     "html.sanitize.sanitize_html: in an element": lambda text: sanitize.sanitize_html(f"<table><tr><td><p>{text}", URL),
     "html.sanitize.sanitize_html: in a tag": lambda text: sanitize.sanitize_html(f"<img {text} src=a>", URL),
@@ -460,15 +461,15 @@ READERS: dict[str, Read] = {
     "outbound.fetch_options.parse_options": fetch_options.parse_options,
     # Addresses
     "outbound.user_urls.parse_user_url": user_urls.parse_user_url,
-    "html.normalize_links.absolute_url": lambda text: normalize_links.absolute_url(text, URL),
-    "html.normalize_links.safe_link": normalize_links.safe_link,
+    "normalize_urls.absolute_url": lambda text: normalize_urls.absolute_url(text, URL),
+    "normalize_urls.safe_link": normalize_urls.safe_link,
     "collect.feed_moves.is_same_site": lambda text: feed_moves.is_same_site(f"https://{text[:8000]}/", URL),
-    "html.normalize_links.is_plain_url": normalize_links.is_plain_url,
-    "html.normalize_links.absolute_url: complete": lambda text: normalize_links.absolute_url(
+    "normalize_urls.is_plain_url": normalize_urls.is_plain_url,
+    "normalize_urls.absolute_url: complete": lambda text: normalize_urls.absolute_url(
         f"https://example.org/{text}", URL
     ),
-    "html.normalize_links.absolute_url: at the limit": lambda text: normalize_links.absolute_url(
-        text[: normalize_links.MAX_LENGTH], f"{URL}/{text}"
+    "normalize_urls.absolute_url: at the limit": lambda text: normalize_urls.absolute_url(
+        text[: normalize_urls.MAX_LENGTH], f"{URL}/{text}"
     ),
     "outbound.urls.parse_url": urls.parse_url,
     "outbound.urls.parse_url: host": lambda text: urls.parse_url(f"https://{text[:8000]}/"),

@@ -14,7 +14,7 @@ FOR_OPERATORS = (
     "collect/declared",
     "coordination/connect_redis.py",
     "engine",
-    "lazy_imports.py",
+    "optional_imports.py",
     "outbound/address_policy.py",
     "run",
     "secret_key.py",

@@ -19,7 +19,7 @@ from feedmill.model.user import User
 from feedmill.store.database import Step
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import unread, users
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user
 from tests.flows.refresh_environment import RefreshEnvironment
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from feedmill.errors import BadSetting
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.migrations import migrate
@@ -42,14 +42,14 @@ def open_database(settings: Settings) -> Database:
     db: Database
     match scheme:
         case "sqlite":
-            db = lazy_import(SQLITE)(_sqlite_path(rest))
+            db = import_by_name(SQLITE)(_sqlite_path(rest))
         case "postgresql" | "postgres":
-            db = lazy_import(POSTGRES)(f"postgresql://{rest}")
+            db = import_by_name(POSTGRES)(f"postgresql://{rest}")
         case "mysql" | "mariadb":
-            db = lazy_import(MYSQL)(f"mysql://{rest}")
+            db = import_by_name(MYSQL)(f"mysql://{rest}")
         case "d1+https" | "d1+http":
             most = settings.d1_statements
-            db = lazy_import(D1)(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
+            db = import_by_name(D1)(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
         case _:
             raise BadSetting(f"database: {scheme}:// is not supported; known are {SUPPORTED_URLS}")
     return db

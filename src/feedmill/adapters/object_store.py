@@ -3,7 +3,7 @@
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.object_store_config import FolderConfig, S3Config, parse_objects_url
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 
 S3 = "feedmill.archive.s3:S3Blobs"
@@ -11,7 +11,7 @@ S3 = "feedmill.archive.s3:S3Blobs"
 
 def open_blobs(settings: Settings) -> Blobs:
     place = object_store_config(settings)
-    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else lazy_import(S3)(place)
+    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else import_by_name(S3)(place)
 
 
 def object_store_config(settings: Settings) -> FolderConfig | S3Config:

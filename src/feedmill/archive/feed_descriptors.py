@@ -16,10 +16,10 @@ from feedmill.archive.object_keys import DESCRIPTORS_PREFIX, descriptor_key, par
 from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Failed, RefreshDecision, Unchanged, Updated
+from feedmill.store.archive.feed_descriptor_digests import step_to_save_descriptor_digest
 from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.feeds.update_feed import step_to_save_descriptor_digest
 from feedmill.store.feeds.url_history import feeds_moved_since
 from feedmill.store.lots import lots
 

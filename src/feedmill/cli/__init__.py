@@ -9,7 +9,7 @@ import click
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 
 # One file per command: `check` is the function check in feedmill/cli/check.py. The summaries are here, because
 # reading them from there would import everything that any command needs.
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = MODULE_OF_COMMAND.get(cmd_name, cmd_name)
-        command: click.Command = lazy_import(f"feedmill.cli.{name}:{name}")
+        command: click.Command = import_by_name(f"feedmill.cli.{name}:{name}")
         # Imported modules live until the end: the garbage collector need not traverse them.
         gc.freeze()
         return command

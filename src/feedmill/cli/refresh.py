@@ -8,7 +8,7 @@ from feedmill.cli.output.refresh_report import make_report
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.collect.declared.feeds_file_paths import feeds_files
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 from feedmill.store.archive.image_tasks import waiting_images
 from feedmill.store.database import Database
@@ -37,14 +37,14 @@ def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: boo
     if due:
         _refresh_due(settings, as_json)
     elif everything:
-        lazy_import(f"{REFRESH_FEEDS}:refresh_all")(settings, as_json)
+        import_by_name(f"{REFRESH_FEEDS}:refresh_all")(settings, as_json)
     else:
-        lazy_import(f"{REFRESH_FEEDS}:refresh_named")(settings, feeds, as_json)
+        import_by_name(f"{REFRESH_FEEDS}:refresh_named")(settings, feeds, as_json)
 
 
 def _refresh_due(settings: Settings, as_json: bool) -> None:
     if run_with_database(settings, lambda db: _has_work(db, settings)):
-        lazy_import(f"{REFRESH_FEEDS}:refresh_due")(settings, as_json)
+        import_by_name(f"{REFRESH_FEEDS}:refresh_due")(settings, as_json)
     else:
         make_report({}, as_json).summarize()
 
@@ -52,8 +52,8 @@ def _refresh_due(settings: Settings, as_json: bool) -> None:
 async def _has_work(db: Database, settings: Settings) -> bool:
     """Whether a feed is due or an image waits, after the feeds file was read, as a scheduler does."""
     if settings.feeds_file or feeds_files(None, settings.data):
-        encryption = lazy_import(ENCRYPTION).of(settings)
-        await lazy_import(DECLARED_FEEDS)(db, settings.feeds_file, settings.data, encryption=encryption).follow()
+        encryption = import_by_name(ENCRYPTION).of(settings)
+        await import_by_name(DECLARED_FEEDS)(db, settings.feeds_file, settings.data, encryption=encryption).follow()
     now = datetime.now(UTC)  # feeds just added from the file are due
     await repair_far_future_times(db, now)
     return await is_any_feed_due(db, now) or bool(await waiting_images(db, now, 1))

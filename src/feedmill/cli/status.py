@@ -11,11 +11,11 @@ import click
 from feedmill.adapters.coordination import connect_coordination
 from feedmill.cli.output.format_text import format_size, pluralize
 from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.relative_times import time_ago, time_until
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.coordination.presence import RunningProcess
 from feedmill.errors import CoordinationUnavailable
-from feedmill.model.relative_times import time_ago, time_until
 from feedmill.model.timestamps import datetime_or_none
 from feedmill.serve.data_lock import lock_holder
 from feedmill.settings import Settings

@@ -10,6 +10,7 @@ import click
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_text import print_text
+from feedmill.cli.output.relative_times import time_ago
 from feedmill.cli.output.tables import print_table
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
@@ -23,7 +24,6 @@ from feedmill.library.users.manage_users import (
     remove_user,
     set_password,
 )
-from feedmill.model.relative_times import time_ago
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.model.user import ACTIVE, DISABLED, POOLS, SCOPES, AccessEnded, Actor, Caller, User
 from feedmill.store.admin.users import UserSummary, update_user, users_page

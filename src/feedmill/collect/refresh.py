@@ -37,8 +37,9 @@ from feedmill.model.refresh import EntryDiff, KnownEntry, RawBody, RefreshDecisi
 from feedmill.outbound.fetch_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.known_entries import find_known_entries
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
-from feedmill.store.feeds.record_refresh import find_known_entries, record_refresh
+from feedmill.store.feeds.record_refresh import record_refresh
 
 log = get_logger(__name__)
 

@@ -26,7 +26,7 @@ from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.raw_body import INCOMPLETE
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.archive.raw_bodies import step_to_add_raw_body
-from feedmill.store.archive.record_restore import ReplayChanges
+from feedmill.store.archive.record_restore import RestoreChanges
 from feedmill.store.database import Step
 from feedmill.store.feeds.record_refresh import ClaimLost
 
@@ -89,7 +89,7 @@ async def _restore_claimed(tools: RefreshTools, plan: RestorePlan, report: Repor
 async def restore_feed(
     blobs: Blobs, target: RestoreTarget, bodies: Sequence[BodyToRestore], report: ReportProgress
 ) -> RestoreReport:
-    """Replays the bodies of one feed into the target; `report` is called after each."""
+    """Restores the bodies of one feed into the target; `report` is called after each."""
     # A feed that has moved away has no entries now.
     current = [] if target.feed.has_moved_away else await current_bodies(blobs, bodies)
     total = RestoreReport()
@@ -111,12 +111,12 @@ async def _replay_body(
     try:
         parsed = await parse_body(data, source)
     except NotAFeed as error:
-        await target.write(ReplayChanges(source.body.at), _index_steps(source, data, str(error)))
+        await target.write(RestoreChanges(source.body.at), _index_steps(source, data, str(error)))
         return RestoreReport(bodies=1, unreadable=1)
-    replay = await _compare(target, source, parsed, len(data), is_current=is_current)
+    changes = await _compare(target, source, parsed, len(data), is_current=is_current)
     parse_result = INCOMPLETE if parsed.is_truncated else "ok"
-    await target.write(replay, _index_steps(source, data, parse_result, len(parsed.entries)))
-    return RestoreReport(bodies=1, added=len(replay.new), revised=len(replay.revised))
+    await target.write(changes, _index_steps(source, data, parse_result, len(parsed.entries)))
+    return RestoreReport(bodies=1, added=len(changes.new), revised=len(changes.revised))
 
 
 def _index_steps(source: BodyToRestore, data: bytes, parse_result: str, entry_count: int = 0) -> Sequence[Step]:
@@ -128,7 +128,7 @@ def _index_steps(source: BodyToRestore, data: bytes, parse_result: str, entry_co
 
 async def _compare(
     target: RestoreTarget, source: BodyToRestore, parsed: ParsedFeed, size: int, *, is_current: bool
-) -> ReplayChanges:
+) -> RestoreChanges:
     entries = await run_in_thread_if_large(size, entries_by_identity, parsed)
     known, purged = await target.find(identities_to_look_up(entries))
     with_images = target.feed.archive_policy is ArchivePolicy.ALL
@@ -137,7 +137,7 @@ async def _compare(
         size, compare_entries, entries, known, purged, source.body.at, site_url=site_url, with_images=with_images
     )
     times = await target.revision_times([*(one.entry_id for one in changes.revised), *changes.returned])
-    return ReplayChanges(
+    return RestoreChanges(
         at=source.body.at,
         is_current=is_current,
         new=changes.new,

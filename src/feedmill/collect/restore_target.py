@@ -9,10 +9,10 @@ from typing import Protocol
 
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import KnownEntry
-from feedmill.store.archive.record_restore import ReplayChanges, RevisionTimes, find_revision_times, record_replay
+from feedmill.store.archive.record_restore import RestoreChanges, RevisionTimes, find_revision_times, record_restore
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.known_entries import find_known_entries
 from feedmill.store.feeds.claims import claim_feeds, release_claims, renew_claims
-from feedmill.store.feeds.record_refresh import find_known_entries
 
 # A body that changes nothing is not written, so the claim has to be renewed.
 RENEW_EVERY = timedelta(seconds=60)
@@ -35,7 +35,7 @@ class RestoreTarget(Protocol):
     async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
         """By id when the present text of an entry came, and when it was last seen."""
 
-    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
+    async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         """Writes the changes of one body, and `index_steps` that list the body itself."""
 
 
@@ -61,10 +61,10 @@ class ClaimedTarget:
     async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
         return await find_revision_times(self.db, ids)
 
-    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
+    async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         now = self.clock()
         if changes or index_steps:
-            await record_replay(self.db, self.claim, changes, now, index_steps)
+            await record_restore(self.db, self.claim, changes, now, index_steps)
         elif now - self._written_at >= RENEW_EVERY:
             await renew_claims(self.db, self.claim.token, now)
         else:
@@ -94,7 +94,7 @@ class DryRunTarget:
             | self._revision_times
         )
 
-    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
+    async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         times = RevisionTimes(changes.at, changes.at)
         for entry in changes.new:
             # Negative ids are those of no row.

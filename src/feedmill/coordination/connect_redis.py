@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 
 from feedmill.coordination import redis
 from feedmill.coordination.coordination import Coordination
 from feedmill.coordination.fallback import FallbackHostSlots, FallbackLotLocks
 from feedmill.coordination.locks import Locks
 from feedmill.coordination.pool_queues import PoolQueues
-from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect, is_available
+from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect, count_messages, is_available
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.errors import BadSetting
@@ -21,7 +22,9 @@ async def connect_coordination(url: str) -> AsyncIterator[Coordination]:
         client = connect(url)
     host_slots, locks = FallbackHostSlots(RedisHostSlots(client)), FallbackLotLocks(RedisLocks(client))
     try:
-        yield Coordination(host_slots, locks, RedisPresence(client), lambda: is_available(client))
+        yield Coordination(
+            host_slots, locks, RedisPresence(client), partial(count_messages, client), partial(is_available, client)
+        )
     finally:
         await client.aclose()
 

@@ -126,5 +126,7 @@ class NoPresence:
     async def processes(self) -> Sequence[RunningProcess]:
         return []
 
-    async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
-        return {}
+
+async def count_no_messages(queues: Sequence[str]) -> Mapping[str, int]:
+    """Message counts for an installation without queues."""
+    return {}

@@ -1,4 +1,4 @@
-"""PORT: which processes are running, and how many messages wait in their queues."""
+"""PORT: which processes are running."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +32,3 @@ class Presence(Protocol):
 
     async def processes(self) -> Sequence[RunningProcess]:
         """The running processes, sorted by role and name."""
-
-    async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
-        """How many messages wait in each of these queues."""

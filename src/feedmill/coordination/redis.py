@@ -105,6 +105,12 @@ async def is_available(client: Redis) -> bool:
     return True
 
 
+async def count_messages(client: Redis, queues: Sequence[str]) -> Mapping[str, int]:
+    """How many messages wait in each of these queues."""
+    async with translate_redis_errors():
+        return {queue: int(await client.llen(queue)) for queue in queues}
+
+
 class RedisHostSlots:
     """Host slots for all processes that share this Redis."""
 

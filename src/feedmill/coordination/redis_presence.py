@@ -60,7 +60,3 @@ class RedisPresence:
         ages = [timedelta(milliseconds=now - float(at)) for at in found[1::2]]
         seen = [RunningProcess(role, name, ago) for (role, _, name), ago in zip(names, ages, strict=True)]
         return sorted(seen, key=lambda process: (process.role, process.name))
-
-    async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
-        async with translate_redis_errors():
-            return {queue: int(await self._client.llen(queue)) for queue in queues}

@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """Which jobs run first. Lower priorities still get a share (see the adapters)."""
+    """Which jobs run first. Each engine also gives lower priorities a share."""
 
     MANUAL = 0
     SCHEDULED = 2

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from feedmill.i18n.messages import Message
-from feedmill.lazy_imports import lazy_import
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, Refused, Throttled, Validators
+from feedmill.optional_imports import import_by_name
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import HostBlocklist, NoBlocklist
 from feedmill.outbound.dns import HostResolver, SystemResolver
@@ -185,7 +185,7 @@ class Client:
 
 def _import_session() -> type["HttpSession"]:
     read_public_suffixes()
-    session: type[HttpSession] = lazy_import(HTTP_SESSION)
+    session: type[HttpSession] = import_by_name(HTTP_SESSION)
     return session
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem
-from feedmill.pools.leases import lease_items
+from feedmill.pools.lease_items import lease_items
 from feedmill.pools.pool import Pool, PoolTools
 from feedmill.store.pools.items import ack_items, extend_items, give_back_items, nack_items
 

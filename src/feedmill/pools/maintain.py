@@ -10,7 +10,7 @@ from feedmill.model.pool import Guarantee, PoolFailure, PoolKind
 from feedmill.pools.fill import Filler
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.group_cache import PoolGroupCache
-from feedmill.pools.leases import end_expired_leases
+from feedmill.pools.lease_items import end_expired_leases
 from feedmill.pools.pool import Pool, PoolTools
 
 MAINTAIN_EVERY = timedelta(seconds=5)

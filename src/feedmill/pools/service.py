@@ -32,7 +32,7 @@ from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuara
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.group_cache import PoolGroupCache, unknown_group_error
 from feedmill.pools.lease_consumer import LeaseConsumer
-from feedmill.pools.leases import lease_items
+from feedmill.pools.lease_items import lease_items
 from feedmill.pools.lost_items import (
     DEFAULT_LOST_ITEM_SEARCH,
     LostItemSearch,

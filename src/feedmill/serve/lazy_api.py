@@ -8,8 +8,8 @@ import asyncio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feedmill.app import App
-from feedmill.lazy_imports import lazy_import
 from feedmill.library.jobs.job_port import JobPort
+from feedmill.optional_imports import import_by_name
 from feedmill.serve.http.signing_key import signing_key
 
 CREATE_API = "feedmill.serve.rest:create_api"
@@ -37,5 +37,5 @@ class LazyApi:
         return self._api
 
     def _build(self) -> ASGIApp:
-        api: ASGIApp = lazy_import(CREATE_API)(self._app, self._work)
+        api: ASGIApp = import_by_name(CREATE_API)(self._app, self._work)
         return api

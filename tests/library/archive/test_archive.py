@@ -23,7 +23,7 @@ from feedmill.library.archive.replay import TakesTooLong, preview_replay, replay
 from feedmill.library.archive.request_images import fetch_missing_images, retry_failed_images
 from feedmill.library.archive.storage_usage import forecast_storage, storage_usage_by_feed
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.image import ImageStatus
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso

@@ -12,7 +12,8 @@ from feedmill.library.entries.list_entries import EntryListQuery
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.text_diff import DiffPiece
-from feedmill.model.entry_lists import EntryMarks, EntryOrder, EntryScope, EntryView
+from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import Revision
 from feedmill.model.user import User

@@ -8,7 +8,7 @@ import pytest
 from feedmill.library.entries import export_starred as starred
 from feedmill.library.entries.export_starred import export_starred
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.refresh import Revision
 from feedmill.model.user import User
 from feedmill.store.database import Database, Step

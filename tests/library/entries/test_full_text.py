@@ -12,7 +12,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.full_text_tasks import steps_to_fetch_full_texts, take_full_text_tasks
+from feedmill.store.entries.full_texts import steps_to_queue_full_texts, take_full_text_tasks
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
 from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
@@ -46,7 +46,7 @@ class FullTextSetup:
         self.feed = await self.library.feed()
         link = self.web.serve("/page", served)
         [self.entry] = await self.library.arrive(self.feed, "a", content_html=None, link=link)
-        await self.db.batch(steps_to_fetch_full_texts(self.feed, ["a"], self.now))
+        await self.db.batch(steps_to_queue_full_texts(self.feed, ["a"], self.now))
 
     async def reader(self, name: str, **settings: object) -> User:
         user = await self.library.person(name)
@@ -144,7 +144,7 @@ async def test_the_tasks_of_a_killed_process_are_taken_over(any_db: Database) ->
     feed = await library.feed()
     await library.arrive(feed, "a", "b")
     await any_db.batch(
-        [*steps_to_fetch_full_texts(feed, ["a", "b"], NOW), *steps_to_fetch_full_texts(feed, ["a"], NOW)]
+        [*steps_to_queue_full_texts(feed, ["a", "b"], NOW), *steps_to_queue_full_texts(feed, ["a"], NOW)]
     )
 
     _, first = await take_full_text_tasks(any_db, NOW, most=5)
@@ -158,7 +158,7 @@ async def test_full_texts_are_deleted_with_their_entry(db: Database) -> None:
     library = SmallLibrary(db)
     feed = await library.feed()
     await library.arrive(feed, "a")
-    await db.batch(steps_to_fetch_full_texts(feed, ["a"], NOW))
+    await db.batch(steps_to_queue_full_texts(feed, ["a"], NOW))
 
     await db.batch([Step(entries.delete())])
 

@@ -11,11 +11,12 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.entries.list_entries import EntryListPage, EntryListQuery, EntrySummary, list_entries
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.entries.scopes import find_scope
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryMarks, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import add_label
-from feedmill.store.entries.unread_lists import steps_to_drop_subscription
+from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from feedmill.errors import BadInput, NotFound
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.marks import LATER_FOR, apply_marks, apply_marks_to_entry, undo_mark_all_read
-from feedmill.model.entry_lists import EntryMarks, EntryScope, EntryView, MarkAllRead
+from feedmill.model.entry_lists import EntryScope, EntryView
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.settings import Settings
@@ -21,8 +22,8 @@ from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.marks import expire_read_later
 from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.undo_mark_all_read import UNDO_FOR
-from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
+from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 

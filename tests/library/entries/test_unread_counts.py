@@ -11,11 +11,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.marks import apply_marks, undo_mark_all_read
-from feedmill.model.entry_lists import EntryMarks, EntryScope, MarkAllRead
+from feedmill.model.entry_lists import EntryScope
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import User
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from feedmill.store.entries.unread_lists import steps_to_drop_subscription, steps_to_fill_unread
+from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription, steps_to_fill_unread
 from tests.examples import examples
 from tests.library.small_library import NOW, SmallLibrary
 from tests.sqlite_template import copy_template

@@ -6,7 +6,8 @@ from feedmill.errors import NotFound
 from feedmill.library.cursors import to_cursor
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.search.run_search import SearchRequest, run_search
-from feedmill.model.entry_lists import EntryMarks, ListPosition
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.search_query import SearchOrder
 from feedmill.model.user import User
 from feedmill.store.database import Database

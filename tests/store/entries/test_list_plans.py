@@ -13,7 +13,7 @@ from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
 from feedmill.store.entries.list_pages import keys_statement, page_statement
 from feedmill.store.migrations import sqlalchemy_dialect
-from feedmill.store.subscriptions.subscriptions import LISTED
+from feedmill.store.subscriptions.read_subscriptions import LISTED
 from tests.databases import emptied
 from tests.sqlite_template import copy_template
 from tests.store.library_rows import (

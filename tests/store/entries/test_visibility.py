@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Select, bindparam, select, text
 
 from feedmill.library.entries.marks import apply_marks
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.visibility import is_visible, visible_entry_ids

@@ -19,7 +19,7 @@ from feedmill.store.feeds.icons import (
 )
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import feeds, icons
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.archive.images import sample_images
 from tests.library.small_library import NOW, SmallLibrary
 

@@ -24,10 +24,11 @@ from feedmill.model.refresh import (
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
+from feedmill.store.entries.known_entries import find_known_entries
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import LEASE, claim_feeds
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.feeds.record_refresh import ClaimLost, find_known_entries, postpone_feeds, record_refresh
+from feedmill.store.feeds.record_refresh import ClaimLost, postpone_feeds, record_refresh
 from feedmill.store.schema import entries, feeds, fetch_log, tombstones
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)

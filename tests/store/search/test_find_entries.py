@@ -7,7 +7,8 @@ from random import Random
 from sqlalchemy import select, text
 
 from feedmill.library.entries.marks import apply_marks
-from feedmill.model.entry_lists import EntryMarks, ListPosition
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import Revision
 from feedmill.model.search_query import (

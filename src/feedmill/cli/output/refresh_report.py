@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from feedmill.cli.output.json_records import print_record
-from feedmill.lazy_imports import lazy_import
 from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Feed
+from feedmill.optional_imports import import_by_name
 
 # Imported for a terminal only: a cron job has no use for rich.
 PROGRESS_BAR = "feedmill.cli.output.progress_bar:ProgressBarReport"
@@ -81,6 +81,6 @@ class JsonLinesReport(RefreshReport):
 def make_report(feeds: Mapping[int, Feed], as_json: bool) -> RefreshReport:
     """A progress bar on a terminal, else JSON lines."""
     if sys.stdout.isatty() and not as_json:
-        bar: RefreshReport = lazy_import(PROGRESS_BAR)(feeds)
+        bar: RefreshReport = import_by_name(PROGRESS_BAR)(feeds)
         return bar
     return JsonLinesReport(feeds)

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from feedmill.errors import CallerError
-from feedmill.lazy_imports import lazy_import
+from feedmill.optional_imports import import_by_name
 
 MAX_BYTES = 8_000_000
 # Imported when a YAML file is read: PyYAML takes a megabyte, and most instances have no such file.
@@ -37,7 +37,7 @@ def read_document(file: FilePath) -> Document:
                 return Document(json.loads(text))
             case ".toml":
                 return Document(tomllib.loads(text))
-        document: Document = lazy_import(READ_YAML)(file, text)
+        document: Document = import_by_name(READ_YAML)(file, text)
         return document
     except json.JSONDecodeError as error:
         raise BadFile(f"{file}: {line_and_column(error.lineno, error.colno)}: {error.msg}") from error

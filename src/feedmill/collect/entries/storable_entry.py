@@ -16,8 +16,8 @@ from feedmill.collect.entries.storable_text import (
     storable_link,
     storable_text,
 )
-from feedmill.html.normalize_links import absolute_url, is_plain_url
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry
+from feedmill.normalize_urls import absolute_url, is_plain_url
 
 # In bytes. D1 stores no row above 2 MB, and these add up to less.
 LONGEST_CONTENT = 1_000_000

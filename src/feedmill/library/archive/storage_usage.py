@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.user_storage_usage import ArchiveSize, archive_size_by_feed, archive_size_since
 from feedmill.store.database import Database
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 MONTH = timedelta(days=30)
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from feedmill.collect.entries.storable_text import storable_text
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.engine.leased_tasks import run_leased_tasks
-from feedmill.html.normalize_links import absolute_url
 from feedmill.html.plain_text import plain_text
 from feedmill.html.web_page import MAX_PAGE_BYTES, read_page
 from feedmill.i18n.messages import Message
@@ -26,6 +25,7 @@ from feedmill.model.fetch_outcome import (
     Retryable,
     Throttled,
 )
+from feedmill.normalize_urls import absolute_url
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.bookmarks.page_fetches import (
     record_page_failed,

@@ -15,7 +15,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Retryable, Throttled
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database
-from feedmill.store.entries.full_text_tasks import (
+from feedmill.store.entries.full_texts import (
     FullTextTask,
     finish_full_text_task,
     postpone_full_text_task,

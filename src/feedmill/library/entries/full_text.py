@@ -9,15 +9,15 @@ from feedmill.collect.parsing.decode import decode_page
 from feedmill.errors import Conflict, LimitExceeded
 from feedmill.html.selectors import parse_selector
 from feedmill.i18n.messages import Message
-from feedmill.lazy_imports import lazy_import
 from feedmill.library.entries.article import find_entry
 from feedmill.library.users.limits import check_byte_quota
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Response, Retryable, Throttled
+from feedmill.optional_imports import import_by_name
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.database import Database
-from feedmill.store.entries.full_text_tasks import save_full_texts
+from feedmill.store.entries.full_texts import save_full_texts
 
 LIMITS = FetchLimits(max_bytes=4_000_000)
 # Imports lxml's HTML parser; done in the thread that first extracts an article.
@@ -68,7 +68,7 @@ def extract_full_text(response: Response, way: FeedSettings) -> str:
     if response.content_type.partition(";")[0].strip().lower() not in PAGE_TYPES:
         raise NoFullText("not_a_page", Message("error.link_not_a_page"))
     page = decode_page(response.body, response.content_type)
-    found: str | None = lazy_import(MAIN_HTML)(
+    found: str | None = import_by_name(MAIN_HTML)(
         page, parse_selector(way.keep_selector), parse_selector(way.drop_selector)
     )
     if found is None:

@@ -3,7 +3,7 @@
 from feedmill.errors import Conflict, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
-from feedmill.model.entry_lists import UserLabel
+from feedmill.model.entry_marks import UserLabel
 from feedmill.store.database import Database
 from feedmill.store.entries import labels
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from feedmill.html.plain_text import plain_text
 from feedmill.library.cursors import to_cursor
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryLabel, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page

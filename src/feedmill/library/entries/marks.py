@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.request_images import image_task_steps
-from feedmill.model.entry_lists import EntryMarks, MarkAllRead, MarkAllReadResult
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead, MarkAllReadResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.labels import has_labels

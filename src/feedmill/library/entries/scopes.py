@@ -6,7 +6,7 @@ from feedmill.model.entry_lists import EntryScope
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import has_labels
 from feedmill.store.subscriptions.folders import subscriptions_in_folder
-from feedmill.store.subscriptions.subscriptions import has_subscription
+from feedmill.store.subscriptions.read_subscriptions import has_subscription
 
 
 async def find_scope(

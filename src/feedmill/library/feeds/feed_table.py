@@ -10,7 +10,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.statistics import archived_bytes_by_feed, entries_by_day
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 WEEKS = 13
 NO_FOLDER = 0

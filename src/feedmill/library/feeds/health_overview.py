@@ -10,7 +10,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_totals import FetchLoad, fetch_loads_of_user
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 BROKEN = ("gone", "stopped", "broken", "failing")
 # Without an entry for three times its rhythm, at least a week; without a rhythm, three months.

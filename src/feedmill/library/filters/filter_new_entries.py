@@ -21,11 +21,11 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.full_text_tasks import steps_to_fetch_full_texts
-from feedmill.store.entries.unread_lists import NEWEST_UNREAD
+from feedmill.store.entries.full_texts import steps_to_queue_full_texts
 from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
+from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
 
 PREVIEWED = 50
 
@@ -84,7 +84,7 @@ def _full_text_steps(
     """Queues the full texts of entries that at least one subscriber with full text does not block."""
     outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in wanted if one.settings.full_text]
     guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
-    return steps_to_fetch_full_texts(feed_id, guids, decision.stats.at)
+    return steps_to_queue_full_texts(feed_id, guids, decision.stats.at)
 
 
 async def preview_filter_rules(

@@ -14,7 +14,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.jobs.batches import batches_of_user, cancel_batch, failed_jobs, read_batch, running_batch
 from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed, subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscription_ids_by_feed, subscriptions_of
 
 MOST_FAILURES = 200
 

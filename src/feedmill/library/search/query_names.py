@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from feedmill.library.search.query_tokens import QueryToken
-from feedmill.model.entry_lists import UserLabel
+from feedmill.model.entry_marks import UserLabel
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import labels_of
 from feedmill.store.search.tokenizer import fold_text
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 
 @dataclass(frozen=True, slots=True)

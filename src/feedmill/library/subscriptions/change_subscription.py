@@ -17,9 +17,9 @@ from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.subscriptions.add_subscriptions import move_subscription
 from feedmill.store.subscriptions.change_subscription import change_http_options, change_subscription, end_subscription
 from feedmill.store.subscriptions.feed_settings import subscription_settings
+from feedmill.store.subscriptions.move_subscription import move_subscription
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from feedmill.outbound.urls import may_share_secrets
 from feedmill.outbound.user_urls import parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.subscriptions.add_subscriptions import move_subscription
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
+from feedmill.store.subscriptions.move_subscription import move_subscription
+from feedmill.store.subscriptions.read_subscriptions import subscription_ids_by_feed
 
 
 async def change_subscription_url(tools: RefreshTools, user_id: int, subscription_id: int, url: str) -> Subscription:

@@ -8,7 +8,7 @@ from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.store.database import Database
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 
 
 async def export_opml(db: Database, user_id: int, folder_id: int | None, now: datetime) -> bytes:

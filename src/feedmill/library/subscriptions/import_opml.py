@@ -29,7 +29,7 @@ from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.lots import lots
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
-from feedmill.store.subscriptions.subscriptions import count_subscriptions, subscription_ids_by_feed
+from feedmill.store.subscriptions.read_subscriptions import count_subscriptions, subscription_ids_by_feed
 
 # A database may take a thousand statements in one batch, and a subscription takes up to six.
 SUBSCRIPTIONS_AT_ONCE = 150

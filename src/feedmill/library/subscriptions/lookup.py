@@ -11,7 +11,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import (
+from feedmill.store.subscriptions.read_subscriptions import (
     count_subscriptions,
     subscription_ids_by_feed,
     subscription_of,

@@ -16,7 +16,7 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.change_subscription import change_subscription
 from feedmill.store.subscriptions.feed_settings import subscription_settings
-from feedmill.store.subscriptions.subscriptions import smallest_interval_of_others
+from feedmill.store.subscriptions.read_subscriptions import smallest_interval_of_others
 
 
 async def apply_interval(

@@ -36,7 +36,11 @@ from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
-from feedmill.store.subscriptions.subscriptions import count_subscriptions, subscription_ids_by_feed, subscription_of
+from feedmill.store.subscriptions.read_subscriptions import (
+    count_subscriptions,
+    subscription_ids_by_feed,
+    subscription_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from feedmill.store.admin.users import delete_user, update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.lifecycle import private_feeds_of
 from feedmill.store.subscriptions.change_subscription import end_subscription
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.users import api_tokens, sessions, users
 from feedmill.store.users.first_admin import add_first_admin
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from starlette.requests import HTTPConnection
 
 from feedmill.app import App
-from feedmill.lazy_imports import lazy_import
 from feedmill.library.users.find_caller import (
     caller_of_api_token,
     caller_of_client_session,
@@ -15,6 +14,7 @@ from feedmill.library.users.find_caller import (
 from feedmill.library.users.sign_in import sign_in as sign_in_with_password
 from feedmill.library.users.sign_in import sign_out as end_browser_session
 from feedmill.model.user import Actor, Caller, RequestOrigin
+from feedmill.optional_imports import import_by_name
 from feedmill.serve.http import csrf
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.signing_key import signing_key
@@ -48,7 +48,7 @@ def has_bearer_token(connection: HTTPConnection) -> bool:
 async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
     if is_api_token(secret):
         return await caller_of_api_token(app.db, secret, now)
-    access = lazy_import(JWT_MODULE)
+    access = import_by_name(JWT_MODULE)
     claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)
     return await caller_of_client_session(app.db, claims.session_id, now) if claims else None
 

@@ -114,8 +114,8 @@ class Metrics:
         ]
 
     async def _processes(self) -> list[MetricFamily]:
-        presence = self._app.coordination.presence
-        present, waiting = await presence.count_by_role(), await presence.waiting(QUEUES)
+        coordination = self._app.coordination
+        present, waiting = await coordination.presence.count_by_role(), await coordination.count_messages(QUEUES)
         return [
             gauges("feedmill_processes", f"Processes at work, by role. {INSTALLATION_WIDE}", "role", present),
             gauges("feedmill_queue_messages", f"Messages that wait, by queue. {INSTALLATION_WIDE}", "queue", waiting),

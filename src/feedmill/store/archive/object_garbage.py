@@ -1,4 +1,4 @@
-"""The record of objects to delete from the object store, and which objects are still in use."""
+"""The record of objects to delete from the object store. An object that is used again is taken off it."""
 
 from collections.abc import Sequence
 from datetime import datetime

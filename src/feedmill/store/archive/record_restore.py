@@ -1,4 +1,4 @@
-"""Writes what a replayed raw body adds to a feed, in one batch guarded by the claim.
+"""Writes what a restored raw body adds to a feed, in one batch guarded by the claim.
 
 It changes no schedule, validators, failure counts or read states.
 """
@@ -26,7 +26,7 @@ from feedmill.store.search.index import text_size
 
 # A comparison with NULL is not true, so a feed without a newest entry stays unchanged.
 _newer = func.coalesce(feeds.c.last_entry_at, "") < bindparam("newest")
-FEED_REPLAYED = (
+FEED_RESTORED = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
     .ordered_values(
@@ -62,7 +62,7 @@ class RevisionTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayChanges:
+class RestoreChanges:
     """What a body that arrived at `at` adds. `is_current`: it is the latest body of the feed."""
 
     at: datetime
@@ -77,45 +77,45 @@ class ReplayChanges:
 
 
 async def find_revision_times(db: Database, ids: Sequence[int]) -> dict[int, RevisionTimes]:
-    """The versions of these entries."""
+    """By id when the current texts of these entries arrived, and when the entries were last seen."""
     rows = await db.query(REVISION_TIMES, {"ids": as_list(list(ids))}) if ids else []
     return {row["id"]: RevisionTimes(from_iso(row["version_at"]), from_iso(row["last_seen_at"])) for row in rows}
 
 
-async def record_replay(
-    db: Database, claim: Claim, replayed: ReplayChanges, now: datetime, extra: Sequence[Step] = ()
+async def record_restore(
+    db: Database, claim: Claim, changes: RestoreChanges, now: datetime, extra: Sequence[Step] = ()
 ) -> None:
     """Writes the changes in one batch and keeps the claim; raises `ClaimLost` if it was lost."""
-    steps = await run_in_thread_if_large(text_size([*replayed.new, *replayed.revised]), _steps, claim, replayed, now)
+    steps = await run_in_thread_if_large(text_size([*changes.new, *changes.revised]), _steps, claim, changes, now)
     await write_fenced(db, claim, [*steps, *extra])
 
 
-def _steps(claim: Claim, replayed: ReplayChanges, now: datetime) -> list[Step]:
-    at = to_iso(replayed.at)
+def _steps(claim: Claim, changes: RestoreChanges, now: datetime) -> list[Step]:
+    at = to_iso(changes.at)
     # A token for this body, which tells its new entries from those of the body before.
-    new = steps_to_add_entries(claim.feed.id, token_hex(16), replayed.new, at, in_feed=replayed.is_current)
+    new = steps_to_add_entries(claim.feed.id, token_hex(16), changes.new, at, in_feed=changes.is_current)
     return [
-        Step(FEED_REPLAYED, _feed_values(claim, replayed, now)),
+        Step(FEED_RESTORED, _feed_values(claim, changes, now)),
         *new,
-        *steps_to_add_revisions(replayed.revised, at),
-        *_seen(replayed, at),
+        *steps_to_add_revisions(changes.revised, at),
+        *_seen(changes, at),
     ]
 
 
-def _feed_values(claim: Claim, replayed: ReplayChanges, now: datetime) -> dict[str, Any]:
-    newest = max((entry.sort_at for entry in replayed.new), default=None)
-    return asdict(replayed.metadata) | {
+def _feed_values(claim: Claim, changes: RestoreChanges, now: datetime) -> dict[str, Any]:
+    newest = max((entry.sort_at for entry in changes.new), default=None)
+    return asdict(changes.metadata) | {
         "feed_id": claim.feed.id,
         "token": claim.token,
         "until": to_iso(now + LEASE),
-        "new_entries": len(replayed.new),
+        "new_entries": len(changes.new),
         "newest": iso_or_none(newest),
     }
 
 
-def _seen(replayed: ReplayChanges, at: str) -> list[Step]:
-    if not replayed.seen:
+def _seen(changes: RestoreChanges, at: str) -> list[Step]:
+    if not changes.seen:
         return []
-    ids = as_list(list(replayed.seen))
+    ids = as_list(list(changes.seen))
     later = Step(SEEN_LATER, {"ids": ids, "at": at})
-    return [later, Step(IN_FEED, {"ids": ids})] if replayed.is_current else [later]
+    return [later, Step(IN_FEED, {"ids": ids})] if changes.is_current else [later]

@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
-from feedmill.model.entry_lists import UserLabel
+from feedmill.model.entry_marks import UserLabel
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, labels

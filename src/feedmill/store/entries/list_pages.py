@@ -33,7 +33,7 @@ from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visible_entries import ListedEntry, select_listed_entries, to_listed_entries
-from feedmill.store.page_sizes import literal_number, page_size_for
+from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
 
 Condition = ColumnElement[bool]
@@ -85,7 +85,7 @@ class ListRange:
     def kind(self) -> tuple[EntryView, EntryOrder, bool | None, bool, int]:
         """The values on which its statement depends."""
         ids, labelled = self.scope.subscription_ids, self.scope.label_id is not None
-        return self.view, self.order, None if ids is None else len(ids) == 1, labelled, page_size_for(self.most)
+        return self.view, self.order, None if ids is None else len(ids) == 1, labelled, round_limit_up(self.most)
 
     def params(self, user_id: int, now: datetime) -> dict[str, Any]:
         ids = self.scope.subscription_ids

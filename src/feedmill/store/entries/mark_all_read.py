@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select
 
-from feedmill.model.entry_lists import MarkAllRead, MarkAllReadResult
+from feedmill.model.entry_marks import MarkAllRead, MarkAllReadResult
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of

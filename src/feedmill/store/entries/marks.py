@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, select
 
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.timestamps import to_iso
 from feedmill.store.columns import Id
 from feedmill.store.database import Database, Step

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, func, select
 
-from feedmill.model.entry_lists import EntryLabel
+from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row

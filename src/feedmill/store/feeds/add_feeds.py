@@ -84,9 +84,13 @@ async def add_feeds(
     db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: Message = NEW_FEED
 ) -> None:
     """Adds the feeds that do not exist yet, due at `due_at`."""
-    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": message_to_stored(why), "created_at": to_iso(now)}
     for lot in lots(new):
-        await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
+        await db.batch([step_to_add_feeds(lot, now, due_at, why)])
+
+
+def step_to_add_feeds(new: Sequence[NewFeed], now: datetime, due_at: datetime, why: Message = NEW_FEED) -> Step:
+    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": message_to_stored(why), "created_at": to_iso(now)}
+    return Step(ADD, [_feed_values(feed) | same for feed in new])
 
 
 async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
@@ -103,7 +107,7 @@ def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> li
     why = message_to_stored(Message("schedule.moved_here", url=moved_from))
     due = {"next_fetch_at": to_iso(now), "next_fetch_why": why, "created_at": to_iso(now)}
     return [
-        Step(ADD, feed_values(NewFeed(url, for_subscribers=True)) | due),
+        Step(ADD, _feed_values(NewFeed(url, for_subscribers=True)) | due),
         Step(REVIVE, {"url": url}),
         Step(MAKE_DUE, {"url": url, "at": to_iso(now), "why": why}),
     ]
@@ -120,7 +124,7 @@ async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) 
         await db.batch([Step(MARK_ADDED_BY_PERSON, params), Step(WAKE, params)])
 
 
-def feed_values(feed: NewFeed) -> dict[str, Any]:
+def _feed_values(feed: NewFeed) -> dict[str, Any]:
     return {
         "url": feed.url,
         "host": host_of(feed.url),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
 from feedmill.i18n.messages import Message, message_to_stored, stored_or_none
@@ -18,7 +18,6 @@ from feedmill.model.refresh import (
     FeedMetadata,
     FeedMove,
     FetchStats,
-    KnownEntry,
     Postponed,
     RawBody,
     RefreshDecision,
@@ -34,13 +33,7 @@ from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_ad
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
 from feedmill.store.feeds.claims import FENCE, read_claim
 from feedmill.store.feeds.url_history import step_to_add_former_url, step_to_update_moved_to
-from feedmill.store.schema import (
-    entries,
-    feeds,
-    fetch_log,
-    raw_bodies,
-    tombstones,
-)
+from feedmill.store.schema import entries, feeds, fetch_log, raw_bodies
 from feedmill.store.search.index import text_size
 
 log = get_logger(__name__)
@@ -51,38 +44,6 @@ OVERFLOWS = Message("fetch.overflows")
 
 class ClaimLost(InfrastructureError):
     """The claim was lost, or the feed was deleted; nothing was written."""
-
-
-# --- known entries ----------------------------------------------------------------------------------------
-
-_known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
-IN_FEED = _known.where(entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1)
-BY_GUID = union_all(
-    _known.where(entries.c.feed_id == bindparam("feed_id"), one_of(entries.c.guid, "guids")),
-    select(literal(0), tombstones.c.guid, literal(""), literal(0), literal(0)).where(
-        tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
-    ),
-)
-
-
-async def find_known_entries(
-    db: Database, feed_id: int, guids: Sequence[str]
-) -> tuple[dict[str, KnownEntry], set[str]]:
-    """By guid the stored entries: these, and all that were in the last response; and which of these were purged."""
-    rows = list(await db.query(IN_FEED, {"feed_id": feed_id}))
-    seen = {row["guid"] for row in rows}
-    if missing := [guid for guid in guids if guid not in seen]:
-        rows += await db.query(BY_GUID, {"feed_id": feed_id, "guids": as_list(missing)})
-    purged = {row["guid"] for row in rows if not row["id"]}
-    known = {
-        row["guid"]: KnownEntry(row["id"], row["digest"], bool(row["in_feed"]), row["revision_count"])
-        for row in rows
-        if row["id"]
-    }
-    return known, purged
-
-
-# --- the write --------------------------------------------------------------------------------------------
 
 
 def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Update:

@@ -1,4 +1,4 @@
-"""How far the scan of entries for pools has come."""
+"""How far the scan of entries for pools has come; restarts it when the groups change."""
 
 from sqlalchemy import bindparam, select
 
@@ -7,25 +7,14 @@ from feedmill.store.dialect import insert_new
 from feedmill.store.schema import facts
 
 GATHERED = "pools:gathered"
-
-
 READ_GATHERED = select(facts.c.value).where(facts.c.name == GATHERED)
-
-
 BEGIN_GATHERED = insert_new(facts, "name", "value")
-
-
 ADVANCE_GATHERED = (
     facts.update()
     .where(facts.c.name == GATHERED, facts.c.value == bindparam("before"))
     .values(value=bindparam("after"))
 )
-
-
-RESTART_GATHERING = facts.update().where(facts.c.name == GATHERED).values(value="0")
-
-
-GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
+SET_GATHERED = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
 
 
 async def gathered_up_to(db: Database) -> int:
@@ -39,3 +28,8 @@ async def gathered_up_to(db: Database) -> int:
 async def advance_gathered(db: Database, before: int, after: int) -> bool:
     """Advances the scan from `before` to `after`; False when it was restarted meanwhile."""
     return await db.batch([Step(ADVANCE_GATHERED, {"before": str(before), "after": str(after)})]) == [1]
+
+
+def step_to_restart_gathering(after: int = 0) -> Step:
+    """The step after which the scan goes on with the entry that follows `after`."""
+    return Step(SET_GATHERED, {"after": str(after)})

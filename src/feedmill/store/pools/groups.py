@@ -16,7 +16,7 @@ from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
-from feedmill.store.pools.gather_progress import GATHER_FROM, RESTART_GATHERING, gathered_up_to
+from feedmill.store.pools.gather_progress import gathered_up_to, step_to_restart_gathering
 from feedmill.store.schema import pool_groups, pool_items, users
 
 LOT = 5000
@@ -75,7 +75,7 @@ async def add_group(
     row = {"name": name, "created_at": to_iso(now), **_values(rule, titles, contents)}
     try:
         await db.batch(
-            [Step(ADD, row), Step(RESTART_GATHERING), step_to_audit(by, "pool.create", _subject(name, rule), now)]
+            [Step(ADD, row), step_to_restart_gathering(), step_to_audit(by, "pool.create", _subject(name, rule), now)]
         )
     except ConstraintViolated as error:
         raise GroupExists(Message("error.pool_group_exists", name=name)) from error
@@ -88,7 +88,7 @@ async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
     done = step_to_audit(by, "pool.change", _subject(group.name, group.rule), now)
     try:
-        await db.batch([Step(CHANGE, row), Step(RESTART_GATHERING), done])
+        await db.batch([Step(CHANGE, row), step_to_restart_gathering(), done])
     except ConstraintViolated as error:
         raise GroupExists(Message("error.pool_group_exists", name=group.name)) from error
 
@@ -99,7 +99,7 @@ async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, fir
     rules = {group.id: replace(group.rule, feeds=(*group.rule.feeds, target)) for group in named}
     steps = [Step(CHANGE_RULE, {"group": id, "rule": _encode(rule)}) for id, rule in rules.items()]
     if rules and first_new is not None:
-        steps.append(Step(GATHER_FROM, {"after": str(min(await gathered_up_to(db), first_new - 1))}))
+        steps.append(step_to_restart_gathering(min(await gathered_up_to(db), first_new - 1)))
     return steps
 
 

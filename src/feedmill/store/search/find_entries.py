@@ -15,7 +15,7 @@ from feedmill.model.search_query import SearchCondition
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.visible_entries import ListedEntries, select_listed_entries, to_listed_entries
-from feedmill.store.page_sizes import literal_number, page_size_for
+from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql, may_see, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_lead
@@ -44,7 +44,7 @@ async def find_newest_matches(
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     lead = await dialect.choose_lead(db, search, user_id, most)
-    key = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), below is None)
+    key = StatementKey(dialect, search.has_match, search.shape, lead, round_limit_up(most), below is None)
     return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **_bounds(below)})
 
 
@@ -55,7 +55,7 @@ async def find_best_matches(
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     lead = await dialect.choose_lead(db, search, user_id, RANKED)
-    key = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), skipped == 0)
+    key = StatementKey(dialect, search.has_match, search.shape, lead, round_limit_up(most), skipped == 0)
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 

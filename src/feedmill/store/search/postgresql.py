@@ -25,7 +25,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
 from feedmill.store.database import Database
-from feedmill.store.page_sizes import literal_number
+from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import feeds, subscriptions
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import (

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, FromClause, Select, select
 
-from feedmill.lazy_imports import lazy_import
 from feedmill.model.search_query import SearchCondition
+from feedmill.optional_imports import import_by_name
 from feedmill.store.database import Database
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch
@@ -85,5 +85,5 @@ def by_worth(newest: FromClause, worth: ColumnElement[Any]) -> Select[Any]:
 @cache
 def search_dialect(name: str) -> SearchDialect:
     """The dialect of the database whose SQLAlchemy dialect has this name."""
-    found: SearchDialect = lazy_import(f"feedmill.store.search.{name}:DIALECT")
+    found: SearchDialect = import_by_name(f"feedmill.store.search.{name}:DIALECT")
     return found

@@ -1,6 +1,6 @@
 """Changes and ends a subscription and updates its feed in the same batch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
@@ -13,7 +13,6 @@ from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
-from feedmill.store.entries.unread_lists import LOCK_FEED, steps_to_drop_subscription
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.apply_subscriber_settings import (
     RESCHEDULE,
@@ -23,6 +22,7 @@ from feedmill.store.feeds.apply_subscriber_settings import (
 )
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscriptions.feed_settings import steps_to_change_settings
+from feedmill.store.subscriptions.unread_entries import LOCK_FEED, steps_to_drop_subscription
 
 SUBSCRIBED_REASON = Message("schedule.subscribed")
 
@@ -84,7 +84,12 @@ async def end_subscription(db: Database, user_id: int, subscription: Subscriptio
 
 async def change_http_options(db: Database, url: str, http_options: Encrypted | None) -> None:
     """Changes the HTTP options of the private feed at `url`."""
-    await db.batch([Step(SET_HTTP_OPTIONS, {"of_url": url, "options": http_options and http_options.value})])
+    await db.batch([step_to_set_http_options({url: http_options})])
+
+
+def step_to_set_http_options(by_url: Mapping[str, Encrypted | None]) -> Step:
+    rows = [{"of_url": url, "options": options and options.value} for url, options in by_url.items()]
+    return Step(SET_HTTP_OPTIONS, rows)
 
 
 def step_to_lock_feed(feed_id: int) -> Step:

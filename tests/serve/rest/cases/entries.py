@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks, MarkAllRead
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.refresh import Revision
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label

@@ -7,7 +7,7 @@ from lxml import html
 
 from feedmill.outbound.fetch_options import decrypt_options
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed

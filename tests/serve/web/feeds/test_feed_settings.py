@@ -7,7 +7,7 @@ from feedmill.library.entries.labels import ensure_label
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.store.entries.labels import labels_of
 from feedmill.store.subscriptions.feed_settings import subscription_settings
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.serve.web.feeds.test_edit import first, save
 from tests.serve.web.sample_sites import feed

@@ -5,7 +5,7 @@ from typing import Any
 from lxml import html
 
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
 

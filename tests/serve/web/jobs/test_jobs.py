@@ -7,7 +7,7 @@ from lxml import html
 
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.store.jobs.batches import release_batches, start_batch
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed

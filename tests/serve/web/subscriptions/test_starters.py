@@ -7,7 +7,7 @@ import pytest
 from feedmill.library.feeds.starter_feeds import TOPICS, StarterFeed, StarterTopic
 from feedmill.serve.web.subscriptions import starter_feeds
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.browser.sample_feeds import PASSWORD
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed

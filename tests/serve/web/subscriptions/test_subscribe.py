@@ -7,7 +7,7 @@ from lxml import html
 
 from feedmill.store.database import Step
 from feedmill.store.schema import users
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import HTML, feed, page

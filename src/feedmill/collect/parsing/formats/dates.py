@@ -1,5 +1,6 @@
 """Parses the dates of feeds into UTC datetimes; None for those that can't be parsed."""
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 from feedmill.collect.parsing.formats.date_words import ZONES
@@ -42,6 +43,18 @@ def parse_date(text: str | None) -> datetime | None:
     except ValueError:
         pass
     return _parse_loosely(text)
+
+
+def first_date(texts: Sequence[str], places: Iterable[int]) -> tuple[datetime | None, str | None]:
+    """The first date that can be parsed, with its text; else None with the text of one that can't."""
+    unparsed = None
+    for place in places:
+        text = texts[place]
+        date = parse_date(text)
+        if date is not None:
+            return date, text
+        unparsed = unparsed or text
+    return None, unparsed or None
 
 
 def _rfc_822_as_iso(text: str) -> str:

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.categories import categories
 from feedmill.collect.parsing.formats.choose_entry_elements import newest_first, place_groups
+from feedmill.collect.parsing.formats.dates import first_date
 from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
 from feedmill.collect.parsing.formats.extensions import (
     media_elements,
@@ -15,7 +16,7 @@ from feedmill.collect.parsing.formats.extensions import (
     ttl,
     update_period,
 )
-from feedmill.collect.parsing.formats.field_texts import first_date, first_text, short_text
+from feedmill.collect.parsing.formats.field_texts import first_text, short_text
 from feedmill.collect.parsing.formats.fields import Fields
 from feedmill.collect.parsing.formats.links import LinksByRelation, related_link, web_address
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language

@@ -1,12 +1,9 @@
-"""Reads the texts and dates of the fields of a feed or entry."""
+"""Reads the texts of the fields of a feed or entry."""
 
 import base64
 import re
-from collections.abc import Iterable, Sequence
-from datetime import datetime
 from xml.etree.ElementTree import Element
 
-from feedmill.collect.parsing.formats.dates import parse_date
 from feedmill.collect.parsing.formats.fields import Fields
 
 MAX_SHORT_TEXT = 4_000
@@ -42,7 +39,7 @@ def short_text(fields: Fields, name: str) -> str | None:
 
 
 def clip_text(text: str | None) -> str | None:
-    """A text cut to `MAX_SHORT_TEXT` characters."""
+    """A text cut to `MAX_SHORT_TEXT` characters; C1 control characters become those of Windows-1252."""
     if text is None or (text.isascii() and len(text) <= MAX_SHORT_TEXT):
         return text
     return _C1.sub(_as_windows_1252, text[:MAX_SHORT_TEXT])
@@ -70,15 +67,3 @@ def _is_base64(element: Element) -> bool:
     if kind in _TEXT_TYPES:
         return False
     return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
-
-
-def first_date(texts: Sequence[str], places: Iterable[int]) -> tuple[datetime | None, str | None]:
-    """The first date that can be parsed, with its text; else None with the text of one that can't."""
-    unparsed = None
-    for place in places:
-        text = texts[place]
-        date = parse_date(text)
-        if date is not None:
-            return date, text
-        unparsed = unparsed or text
-    return None, unparsed or None

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from feedmill.collect.parsing.formats.element_names import XML_BASE, XML_LANG
-from feedmill.html.normalize_links import absolute_url
+from feedmill.normalize_urls import absolute_url
 
 _MAX_URL = 8192
 WEB = ("http://", "https://")

@@ -100,7 +100,7 @@ async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
         images=await count_images(app.db),
         deliveries=await count_open_deliveries(app.db),
         waits=dict(work.waits()),
-        messages=dict(await presence.waiting(QUEUES)),
+        messages=dict(await app.coordination.count_messages(QUEUES)),
         processes=dict(await presence.count_by_role()),
         heartbeats=[
             ProcessHeartbeatResponse(role=one.role, name=one.name, seen_at=now - one.ago)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from feedmill.api_schemas.entries import LabelPage, LabelResponse
 from feedmill.library.entries.labels import drop_label, find_label, labels_of_user, make_label, rename_label
-from feedmill.model.entry_lists import UserLabel
+from feedmill.model.entry_marks import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId

@@ -12,7 +12,7 @@ from feedmill.library.entries.full_text import fetch_full_text
 from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks, apply_marks_to_entry, mark_all_read, undo_mark_all_read
 from feedmill.library.entries.scopes import find_scope
-from feedmill.model.entry_lists import MarkAllRead
+from feedmill.model.entry_marks import MarkAllRead
 from feedmill.serve.rest.core.dependencies import TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId

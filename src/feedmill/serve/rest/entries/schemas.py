@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, model_validator
 
 from feedmill.library.entries.text_diff import DiffKind
-from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks
+from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, StrictInt, StrictTime
 

@@ -65,9 +65,9 @@ async def show_queue(request: Request) -> Response:
 
 async def _processes_and_messages(app: App) -> tuple[Sequence[RunningProcess], Mapping[str, int]]:
     """The processes at work, and the messages that wait by queue; nothing when Redis does not answer."""
-    presence = app.coordination.presence
+    coordination = app.coordination
     try:
-        return await presence.processes(), await presence.waiting(QUEUES)
+        return await coordination.presence.processes(), await coordination.count_messages(QUEUES)
     except CoordinationUnavailable:
         return [], {}
 

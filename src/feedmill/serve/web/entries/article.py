@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from feedmill.library.archive.raw_bodies import find_raw_body_of_entry
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of

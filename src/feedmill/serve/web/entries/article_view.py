@@ -14,7 +14,7 @@ from feedmill.i18n.translator import translator
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user
-from feedmill.model.entry_lists import UserLabel
+from feedmill.model.entry_marks import UserLabel
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app

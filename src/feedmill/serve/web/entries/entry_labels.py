@@ -12,7 +12,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
-from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
-from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
+from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success

@@ -12,7 +12,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.archive.request_images import archive_images_now
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks
-from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks
+from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success

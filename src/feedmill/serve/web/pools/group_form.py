@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData
 
-from feedmill.lazy_imports import lazy_import
 from feedmill.library.feeds.lookup import NoSuchFeed, find_feed_ids
 from feedmill.library.users.manage_users import find_user
 from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
+from feedmill.optional_imports import import_by_name
 from feedmill.serve.web.core.form_fields import TEXT
 from feedmill.serve.web.core.read_form import form_text
 from feedmill.store.database import Database
@@ -47,8 +47,8 @@ async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup |
     given: dict[str, Any] = {str(kind): _options(sent, kind) for kind in PoolKind}
     given |= {"name": form_text(sent, "name"), "rule": _rule(sent, feeds)}
     try:
-        return lazy_import(NEW_GROUP).model_validate(given), {}
-    except lazy_import(VALIDATION_ERROR) as error:
+        return import_by_name(NEW_GROUP).model_validate(given), {}
+    except import_by_name(VALIDATION_ERROR) as error:
         places = [tuple(str(part) for part in each["loc"]) for each in error.errors()]
         return None, {_field(place): ERROR_KEYS[place[min(1, len(place) - 1)]] for place in places}
 

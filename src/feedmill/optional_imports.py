@@ -1,4 +1,4 @@
-"""Imports adapters and commands when they are needed, and names the extra that installs a missing library."""
+"""Imports adapters and commands by name when they are needed; names the extra that installs a missing library."""
 
 import gc
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class MissingExtra(BadSetting):
     """A chosen adapter needs a library that is not installed."""
 
 
-def lazy_import(name: str) -> Any:
+def import_by_name(name: str) -> Any:
     """Imports `module:attribute`; raises `MissingExtra` when an optional library of it is not installed."""
     try:
         with gc_disabled():

@@ -1,4 +1,4 @@
-"""Rounds a page's row limit up to one of a few sizes, so that PostgreSQL can keep its plans.
+"""Writes a row limit into the statement, rounded up to one of a few sizes, so that PostgreSQL can keep its plans.
 
 PostgreSQL reuses a plan only if the limit is part of the statement, and planning takes longer than reading most pages.
 There are few sizes, because each is a statement of its own.
@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, literal_column
 SIZES = (2, 21, 51, 101, 201)
 
 
-def page_size_for(most: int) -> int:
+def round_limit_up(most: int) -> int:
     """The smallest size of at least so many rows."""
     return next((size for size in SIZES if size >= most), most)
 

@@ -4,8 +4,8 @@ from sqlalchemy import func, select
 
 from feedmill.model.user import User
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.unread_lists import steps_to_drop_subscription, steps_to_fill_unread
 from feedmill.store.schema import states, subscriptions, unread
+from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription, steps_to_fill_unread
 from tests.library.small_library import SmallLibrary
 
 

@@ -11,17 +11,7 @@ from feedmill.store.columns import LongText
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.leases import Leases
-from feedmill.store.schema import (
-    entries,
-    full_text_tasks,
-    full_texts,
-)
-
-_new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
-ADD_FULL_TEXT_TASKS = InsertNew(full_text_tasks).from_select(
-    ["entry_id", "next_attempt_at"],
-    select(entries.c.id, bindparam("at")).where(*_new_entries, entries.c.link.is_not(None)),
-)
+from feedmill.store.schema import entries, full_text_tasks, full_texts
 
 # Selected from the entry: it may have been purged in the meantime.
 ADD = insert_selected(
@@ -40,8 +30,21 @@ CHANGE = (
     .values(fetched_at=bindparam("at"), url=bindparam("url"), content_html=bindparam("html"))
 )
 
+
+async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:
+    """Stores the article of the page at `url` by recipe, in place of earlier ones."""
+    same = {"entry": entry_id, "at": to_iso(now), "url": url}
+    rows = [same | {"recipe": recipe, "html": html} for recipe, html in by_recipe.items()]
+    await db.batch([Step(ADD, rows), Step(CHANGE, rows)])
+
+
 # --- queue ------------------------------------------------------------------------------------------------
 
+_new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
+QUEUE = InsertNew(full_text_tasks).from_select(
+    ["entry_id", "next_attempt_at"],
+    select(entries.c.id, bindparam("at")).where(*_new_entries, entries.c.link.is_not(None)),
+)
 _of = full_text_tasks.c
 _due = _of.next_attempt_at <= bindparam("now")
 WAITING = (
@@ -79,13 +82,6 @@ async def take_full_text_tasks(db: Database, now: datetime, most: int) -> tuple[
     return token, [FullTextTask(**row) for row in rows]
 
 
-async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:
-    """Stores the article of the page at `url` by recipe, in place of earlier ones."""
-    same = {"entry": entry_id, "at": to_iso(now), "url": url}
-    rows = [same | {"recipe": recipe, "html": html} for recipe, html in by_recipe.items()]
-    await db.batch([Step(ADD, rows), Step(CHANGE, rows)])
-
-
 async def finish_full_text_task(db: Database, entry_id: int, token: str) -> None:
     """Removes the entry from the queue."""
     await db.batch([Step(DONE, {"entry": entry_id, "token": token})])
@@ -99,7 +95,7 @@ async def postpone_full_text_task(
     await db.batch([Step(POSTPONE, values)])
 
 
-def steps_to_fetch_full_texts(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
+def steps_to_queue_full_texts(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
     """Queues the full texts of these new entries."""
     params = {"feed": feed_id, "guids": as_list(list(guids)), "at": to_iso(now)}
-    return [Step(ADD_FULL_TEXT_TASKS, params)] if guids else []
+    return [Step(QUEUE, params)] if guids else []

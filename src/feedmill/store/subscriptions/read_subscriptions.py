@@ -55,6 +55,9 @@ ONE_FILED = FILED.where(folder_subscriptions.c.subscription_id == bindparam("sub
 OF_FEEDS = select(subscriptions.c.id, subscriptions.c.feed_id).where(
     subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids")
 )
+OWN = select(subscriptions.c.id).where(
+    subscriptions.c.user_id == bindparam("of_user"), subscriptions.c.id == bindparam("subscription_id")
+)
 COUNT = select(func.count().label("n")).where(subscriptions.c.user_id == bindparam("user_id"))
 OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("seconds")).where(
     subscriptions.c.feed_id == bindparam("feed_id"),
@@ -83,6 +86,10 @@ async def subscription_ids_by_feed(db: Database, user_id: int, feed_ids: Sequenc
     """By feed the user's subscription; feeds without one are left out."""
     rows = await db.query(OF_FEEDS, {"user_id": user_id, "feed_ids": as_list(list(feed_ids))})
     return {row["feed_id"]: row["id"] for row in rows}
+
+
+async def has_subscription(db: Database, user_id: int, subscription_id: int) -> bool:
+    return bool(await db.query(OWN, {"of_user": user_id, "subscription_id": subscription_id}))
 
 
 async def count_subscriptions(db: Database, user_id: int) -> int:
@@ -142,12 +149,3 @@ def _state(row: Mapping[str, Any]) -> SubscriptionState:
     if row["next_fetch_at"] is None:
         return "resting"
     return "healthy" if row["last_fetched_at"] else "queued"
-
-
-OWN = select(subscriptions.c.id).where(
-    subscriptions.c.user_id == bindparam("of_user"), subscriptions.c.id == bindparam("subscription_id")
-)
-
-
-async def has_subscription(db: Database, user_id: int, subscription_id: int) -> bool:
-    return bool(await db.query(OWN, {"of_user": user_id, "subscription_id": subscription_id}))

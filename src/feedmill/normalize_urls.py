@@ -1,14 +1,12 @@
-"""Normalizes links the way that a browser's URL parser does.
+"""Normalizes URLs the way that a browser's URL parser does.
 
-A normalized link is absolute, names a host, and contains no control character, space or quotation mark. Normalizing
-it again changes nothing. A link that can't be normalized is dropped: a relative link would lead into our own site.
+A normalized URL is absolute, names a host, and contains no control character, space or quotation mark. Normalizing
+it again changes nothing. A URL that can't be normalized is dropped: a relative link would lead into our own site.
 """
 
 import re
 from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
-
-from feedmill.html.tags import attributes, tags
 
 MAX_LENGTH = 8000
 
@@ -97,16 +95,3 @@ def _trimmed(address: str) -> str:
 def _within_length(url: str) -> str | None:
     """None for a URL that encoding made too long: a shortened one would lead elsewhere."""
     return url if len(url) <= MAX_LENGTH else None
-
-
-_HAS_BASE = re.compile(r"<base[\t\n\f\r /]", re.I)
-
-
-def find_base_url(html: str, url: str | None) -> str | None:
-    """Returns the base of relative URLs: the first `<base href>`, else the given URL."""
-    if not _HAS_BASE.search(html):
-        return url
-    for tag in tags(html):
-        if tag.name == "base" and not tag.closing and (href := attributes(html, tag).get("href")):
-            return absolute_url(href, url) or url
-    return url

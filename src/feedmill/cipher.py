@@ -19,6 +19,9 @@ class Cipher:
     id: str
     aead: AESGCM
 
+    def encrypt(self, nonce: bytes, text: bytes, purpose: bytes) -> bytes:
+        return self.aead.encrypt(nonce, text, purpose)
+
     def decrypt(self, nonce: bytes, ciphertext: bytes, purpose: bytes) -> bytes:
         """Raises `ValueError` if the text was not encrypted with this key for this purpose."""
         try:

@@ -1,0 +1,59 @@
+"""Marks of entries: read, starred, read later and labels; mark-all-read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec import Struct
+
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
+
+MAX_MARKED_AT_ONCE = 1000
+"""The most entries that can be marked at once by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMarks:
+    """Marks to set on entries; None leaves a mark unchanged. `later` may be the time until which it holds."""
+
+    read: bool | None = None
+    starred: bool | None = None
+    later: datetime | bool | None = None
+    add_labels: tuple[int, ...] = ()
+    remove_labels: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MarkAllRead:
+    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`."""
+
+    scope: EntryScope = ALL_ENTRIES
+    before: datetime | None = None
+    up_to: int | None = None
+    since: datetime | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return self == MarkAllRead()
+
+
+@dataclass(frozen=True, slots=True)
+class MarkAllReadResult:
+    """How many entries were marked read, and the token that undoes it."""
+
+    marked: int
+    undo: str
+
+
+class UserLabel(Struct, frozen=True, gc=False):
+    """A label with the number of entries that have it."""
+
+    id: int
+    name: str
+    entries: int
+
+
+class EntryLabel(Struct, frozen=True, gc=False):
+    """A label of an entry."""
+
+    id: int
+    name: str

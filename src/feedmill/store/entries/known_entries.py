@@ -1,0 +1,36 @@
+"""Finds the stored entries of a feed that a response may repeat."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, literal, select, union_all
+
+from feedmill.model.refresh import KnownEntry
+from feedmill.store.database import Database
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, tombstones
+
+_known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
+IN_FEED = _known.where(entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1)
+BY_GUID = union_all(
+    _known.where(entries.c.feed_id == bindparam("feed_id"), one_of(entries.c.guid, "guids")),
+    select(literal(0), tombstones.c.guid, literal(""), literal(0), literal(0)).where(
+        tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
+    ),
+)
+
+
+async def find_known_entries(
+    db: Database, feed_id: int, guids: Sequence[str]
+) -> tuple[dict[str, KnownEntry], set[str]]:
+    """By guid the stored entries: these, and all that were in the last response; and which of these were purged."""
+    rows = list(await db.query(IN_FEED, {"feed_id": feed_id}))
+    seen = {row["guid"] for row in rows}
+    if missing := [guid for guid in guids if guid not in seen]:
+        rows += await db.query(BY_GUID, {"feed_id": feed_id, "guids": as_list(missing)})
+    purged = {row["guid"] for row in rows if not row["id"]}
+    known = {
+        row["guid"]: KnownEntry(row["id"], row["digest"], bool(row["in_feed"]), row["revision_count"])
+        for row in rows
+        if row["id"]
+    }
+    return known, purged
