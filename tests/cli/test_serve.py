@@ -45,15 +45,18 @@ def test_a_server_prints_the_address_to_open(tmp_path: Path) -> None:
 
 def test_a_second_start_is_fast(tmp_path: Path) -> None:
     feedmill("migrate", cwd=tmp_path)
+    begun = time.monotonic()
+    new_interpreter.feedmill("--version", cwd=tmp_path)
     used, started = new_interpreter.cpu_seconds_of_children(), time.monotonic()
 
     with new_interpreter.serving(cwd=tmp_path) as server:
         assert server.get("/health")[0] == 200
         waited = time.monotonic() - started
 
-    # CPU time is our work alone. The limit of the other is so long that only a wait of our own exceeds it.
+    # CPU time is our work alone. The limit of the other is so long that only a wait of our own exceeds it: a start
+    # takes ten times as long as the shortest command, also on a busy machine.
     assert new_interpreter.cpu_seconds_of_children() - used < SECOND_START_CPU_SECONDS
-    assert waited < LONGEST_START_SECONDS
+    assert waited < LONGEST_START_SECONDS + 20 * (started - begun)
 
 
 def test_a_second_server_on_the_same_folder_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ CPU time.
 """
 
 import http.client
+import json
 import os
 import sys
 import threading
@@ -31,6 +32,8 @@ from tests.cli.new_interpreter import serving
 from tests.services.server import free_port, launch, wait_for_port
 
 EVERY = 0.02
+# CPU seconds of `_seconds_of_known_work` on the machine where 0.16 s was the longest that an article held the loop.
+KNOWN_WORK = 0.065
 ALICE = {"name": "alice", "password": "correct horse battery"}
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -80,6 +83,17 @@ class Prober:
         # The loop runs in the main thread, whose id is that of the process.
         waited = waiting_time(self.pid, self.pid) + waiting_time(os.getpid(), threading.get_native_id())
         return cpu_time(self.pid), waited, time.monotonic()
+
+
+def slowness() -> float:
+    """How many times as long as on the machine of the measurements the same work takes here and now; at least 1."""
+    return max(1.0, min(_seconds_of_known_work() for _ in range(5)) / KNOWN_WORK)
+
+
+def _seconds_of_known_work() -> float:
+    started = time.thread_time()
+    json.loads(json.dumps([{"number": number, "text": f"word {number}"} for number in range(50_000)]))
+    return time.thread_time() - started
 
 
 def cpu_time(pid: int) -> float:

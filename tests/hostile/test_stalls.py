@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.hostile.large_documents import feed_of_articles, fill, hostile_articles, hostile_feeds
-from tests.hostile.stalls import Reader, reading
+from tests.hostile.stalls import Prober, Reader, reading, slowness
 
 pytestmark = pytest.mark.external
 
-# Seconds for which the event loop may be blocked by the server's own work (`stalls.py`).
+# Seconds for which the event loop may be blocked by the server's own work (`stalls.py`), on a machine that is not
+# slower than ours.
 LONGEST_STALL = 0.25
 
 
@@ -27,7 +28,7 @@ def test_a_large_feed_does_not_block_the_event_loop(reader: Reader, shape: str) 
         answer = reader.subscribe(url)
 
     assert answer.status_code in (201, 422), answer.text
-    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
+    assert_loop_is_not_blocked(prober)
 
 
 def test_a_large_article_does_not_block_the_event_loop(reader: Reader) -> None:
@@ -39,7 +40,7 @@ def test_a_large_article_does_not_block_the_event_loop(reader: Reader) -> None:
             reader.read(entry_id)
 
     assert len(entry_ids) == len(hostile_articles())
-    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
+    assert_loop_is_not_blocked(prober)
 
 
 def test_a_large_feed_list_does_not_block_the_event_loop(reader: Reader) -> None:
@@ -49,4 +50,11 @@ def test_a_large_feed_list_does_not_block_the_event_loop(reader: Reader) -> None
         answer = reader.import_opml(f"<opml><body>{outlines}")
 
     assert answer.status_code == 422, answer.text
-    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
+    assert_loop_is_not_blocked(prober)
+
+
+def assert_loop_is_not_blocked(prober: Prober) -> None:
+    limit = LONGEST_STALL * slowness()
+    assert prober.longest_held < limit, (
+        f"{prober.longest_held:.2f} s of at most {limit:.2f}, of {prober.worst_wall:.2f} s on the wall"
+    )
