@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Error, Page, Request, Route
 from feedmill.html.sanitize import sanitize_html
 from feedmill.serve.http.security_headers import STRICT_HEADERS
 from tests.html.script_vectors import all_vectors
+from tests.waiting import LONGEST_WAIT
 
 VECTORS = dict(all_vectors())
 # What only the sanitiser stops: no policy keeps a page from leading elsewhere, nor from prefetching what it may play.
@@ -46,9 +47,13 @@ class Reader:
             self.page.wait_for_timeout(5)
             return int(self.page.evaluate("window.hits")), self.asked
         except Error:  # It went elsewhere while we looked, and may still be on its way.
-            self.page.close()
-            self.page = self._new_page()
+            self.start_anew()
             return 0, self.asked or ["elsewhere"]
+
+    def start_anew(self) -> None:
+        """Goes on in a new tab: what the old one has still to do is not taken for the next article's."""
+        self.page.close()
+        self.page = self._new_page()
 
     def _new_page(self) -> Page:
         page = self.context.new_page()
@@ -70,6 +75,7 @@ class Reader:
 @pytest.fixture
 def context(chromium_service: Any) -> Iterator[BrowserContext]:
     context = chromium_service.browser.new_context()
+    context.set_default_timeout(LONGEST_WAIT * 1000)
     yield context
     context.close()
 
@@ -97,7 +103,11 @@ def test_unsanitised_and_without_a_policy_they_do_work(context: BrowserContext) 
 def test_even_unsanitised_the_policy_of_the_pages_stops_them(context: BrowserContext) -> None:
     reader = Reader(context, STRICT_HEADERS["Content-Security-Policy"])
 
-    stopped = {name: reader.show(html) for name, html in VECTORS.items()}
+    stopped = {}
+    for name, html in VECTORS.items():
+        stopped[name] = reader.show(html)
+        if name in LEADS_AWAY:
+            reader.start_anew()
 
     assert {name for name, seen in stopped.items() if seen != (0, [])} <= LEADS_AWAY
     assert all(hits == 0 for hits, _ in stopped.values())
