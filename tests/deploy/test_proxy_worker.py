@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import socket
 import tomllib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import aiohttp
 import pytest
 
 from tests.services.d1 import TOKEN, running_d1
+from tests.waiting import LONGEST_WAIT
 
 WORKER = Path(__file__).parents[2] / "deploy" / "proxy-worker"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -179,14 +182,17 @@ async def test_a_body_that_makes_no_sense_is_a_bad_request(worker: Client, path:
 
 
 async def first_line(worker: Client, headers: str, body: bytes) -> str:
-    """How the worker's answer starts, which may come before the body is complete."""
+    """How the worker's answer starts, which may come before the body is complete, and with the connection's end."""
     host, port = worker.url.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
     head = f"POST /query HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {TOKEN}\r\n{headers}\r\n\r\n"
-    writer.write(head.encode() + body)
-    line = await reader.readline()
-    writer.close()
-    return line.decode()
+    return await asyncio.to_thread(_first_line, (host, int(port)), head.encode() + body)
+
+
+def _first_line(address: tuple[str, int], request: bytes) -> str:
+    with socket.create_connection(address, LONGEST_WAIT) as connection:
+        with suppress(ConnectionError):
+            connection.sendall(request)
+        return connection.makefile("rb").readline().decode()
 
 
 async def test_a_body_announced_as_too_large_is_refused_unread(worker: Client) -> None:
