@@ -22,7 +22,7 @@ from feedmill.run.job_results import JobResult, job_result_of, lot_result_of
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import FEED_DELETED, claim_feeds, take_over_claims
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.jobs.batches import step_to_end_job, unfinished_jobs
+from feedmill.store.jobs.batches import finish_batch_if_complete, step_to_end_job, unfinished_jobs
 
 log = get_logger(__name__)
 
@@ -42,7 +42,7 @@ class WorkerJobRunner:
 
     async def run_job(self, job: Job, priority: Priority, job_id: str) -> JobResult | None:
         if isinstance(job, BatchComplete) and await unfinished_jobs(self.db, job.batch_id):
-            # Some of its lots were sent again; the last of them sends the callback again.
+            # Some of its messages came again, and were counted; the one that ends the last job finishes the batch.
             return {"success": True, "skipped": True, "reason": "not_complete"}
         names = [feed_lock(job.feed_id)] if isinstance(job, RefreshFeed) else []
         async with self._locked(names, job_id):
@@ -58,6 +58,7 @@ class WorkerJobRunner:
             async with self._locked([feed_lock(job.feed_id) for job in own_jobs], job_id):
                 results = await self.engine.run_all(own_jobs, priority)
             await self._settle(own_jobs, results)
+            await self._finish_batch(jobs[0].batch_id)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed("refresh_feeds", error)
             log.info("refresh_lot_abandoned", feeds=len(jobs), reason=str(error))
@@ -105,6 +106,11 @@ class WorkerJobRunner:
                 if job.batch_id is not None
             ]
         )
+
+    async def _finish_batch(self, batch_id: int | None) -> None:
+        """Finishes the batch after its last job: its callback has run before if messages came more than once."""
+        if batch_id is not None and await finish_batch_if_complete(self.db, batch_id, self.clock()):
+            await self.handlers.nudge_images()
 
     @asynccontextmanager
     async def _locked(self, names: list[str], job_id: str) -> AsyncIterator[None]:

@@ -198,6 +198,11 @@ async def finish_batch(db: Database, batch_id: int, now: datetime) -> bool:
     return finished == 1
 
 
+async def finish_batch_if_complete(db: Database, batch_id: int, now: datetime) -> bool:
+    """Finishes the batch if all its jobs have ended. True for whoever finished it."""
+    return await db.batch([Step(FINISH, {"batch": batch_id, "at": to_iso(now)})]) == [1]
+
+
 async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:
     """Cancels the waiting jobs; running ones finish. False when the batch had ended already."""
     values = {"batch": batch_id, "at": to_iso(now)}
