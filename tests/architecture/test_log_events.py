@@ -5,13 +5,14 @@ Events are collected from the source: the first argument of each call of a logge
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "feedmill"
-PAGE = (ROOT / "docs" / "running" / "monitoring.md").read_text()
+from tests.source_trees import SourceTree, trees_with
+
+PAGE = Path(__file__).parents[2].joinpath("docs", "running", "monitoring.md").read_text()
 LEVELS = {
     "debug": "debug",
     "info": "info",
@@ -46,18 +47,18 @@ class EventRow(NamedTuple):
 
 
 def test_every_event_is_a_snake_case_literal() -> None:
-    wrong = [call for call in CALLS if call.event is None or not SNAKE_CASE.fullmatch(call.event)]
+    wrong = [call for call in log_calls() if call.event is None or not SNAKE_CASE.fullmatch(call.event)]
 
     assert wrong == []
 
 
 def test_no_logging_method_is_passed_around() -> None:
     """The event and the level of a call could else not be read from the source."""
-    assert [where for path in MODULES for where in uncalled_methods(path)] == []
+    assert [where for name, tree in logging_modules() for where in uncalled_in(tree, name)] == []
 
 
 def test_the_table_has_every_event_and_no_other() -> None:
-    assert sorted(row[0] for row in ROW.findall(EVENTS)) == sorted({str(call.event) for call in CALLS})
+    assert sorted(row[0] for row in ROW.findall(EVENTS)) == sorted({str(call.event) for call in log_calls()})
 
 
 def test_the_table_has_the_levels_of_every_event() -> None:
@@ -124,10 +125,6 @@ def is_log_method(node: ast.AST) -> bool:
     return isinstance(owner, ast.Name) and owner.id == "log"
 
 
-def uncalled_methods(path: Path) -> Iterator[str]:
-    return uncalled_in(ast.parse(path.read_text()), str(path.relative_to(SOURCE)))
-
-
 def read_table(page: str) -> dict[str, EventRow]:
     return {
         event: EventRow(frozenset(levels.split(", ")), frozenset(CODE.findall(fields)), (when, what_to_do))
@@ -137,16 +134,19 @@ def read_table(page: str) -> dict[str, EventRow]:
 
 def by_event() -> dict[str, Sequence[LogCall]]:
     found: dict[str, list[LogCall]] = {}
-    for call in CALLS:
+    for call in log_calls():
         found.setdefault(str(call.event), []).append(call)
     return dict(found)
 
 
-def collect_calls(paths: Iterable[Path]) -> list[LogCall]:
-    return [call for path in paths for call in calls_in(ast.parse(path.read_text()), str(path.relative_to(SOURCE)))]
+@cache
+def log_calls() -> Sequence[LogCall]:
+    return tuple(call for name, tree in logging_modules() for call in calls_in(tree, name))
 
 
-MODULES = sorted(SOURCE.rglob("*.py"))
-CALLS = collect_calls(MODULES)
+def logging_modules() -> Iterator[SourceTree]:
+    return trees_with("log.", "get_logger")
+
+
 EVENTS = PAGE.partition("\n### Events\n")[2].partition("\n## ")[0]
 TABLE = read_table(EVENTS)

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-import feedmill
+from tests.source_trees import trees_with
 
-SOURCE = Path(feedmill.__file__).parent
+# Where messages are read back.
+NO_SOURCE_OF_MESSAGES = "i18n/messages.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class MadeMessage:
 def made_messages() -> tuple[MadeMessage, ...]:
     return tuple(
         made
-        for file in sorted(SOURCE.rglob("*.py"))
-        if file.name != "messages.py" or file.parent.name != "i18n"
-        for node in ast.walk(ast.parse(file.read_text()))
-        for made in _made(node, file.relative_to(SOURCE).as_posix())
+        for name, tree in trees_with("Message")
+        if name != NO_SOURCE_OF_MESSAGES
+        for node in ast.walk(tree)
+        for made in _made(node, name)
     )
 
 

@@ -1,9 +1,10 @@
 """An error that may reach a page or the API carries a message with a code, never a sentence."""
 
 import ast
+import re
 from collections.abc import Iterator
 
-from tests.i18n.message_codes import SOURCE
+from tests.source_trees import SOURCE, trees_with
 
 # These speak to whoever installs and runs Feedmill, on the command line and in English; and to its log.
 FOR_OPERATORS = (
@@ -27,6 +28,8 @@ FOR_OPERATORS = (
 # Their sentences come from the catalogue by `mistake` and `values`; English is for programs.
 OWN_CODES = {"library/search/errors.py", "library/filters/rules.py"}
 OUR_ROOTS = {"CallerError", "FeedError"}
+CLASS = re.compile(r"^ *class (\w+)\(([^)]*)\)", re.MULTILINE)
+LAST_NAME = re.compile(r"\w+(?= *(?:,|$))")
 
 
 def test_errors_carry_codes() -> None:
@@ -36,20 +39,18 @@ def test_errors_carry_codes() -> None:
 def _sentences() -> Iterator[tuple[str, str]]:
     parents = dict(_classes())
     ours = {name for name in parents if _is_ours(name, parents)} | {"__init__"}
-    for file in sorted(SOURCE.rglob("*.py")):
-        path = file.relative_to(SOURCE).as_posix()
+    for path, tree in trees_with(*ours):
         if path.startswith(FOR_OPERATORS) or path in OWN_CODES:
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _name(node.func) in ours:
                 yield from ((f"{path}:{node.lineno}", ast.unparse(text)) for text in node.args if _is_text(text))
 
 
 def _classes() -> Iterator[tuple[str, list[str]]]:
     for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef):
-                yield node.name, [_name(base) for base in node.bases]
+        for name, bases in CLASS.findall(file.read_text()):
+            yield name, LAST_NAME.findall(bases)
 
 
 def _is_ours(name: str, parents: dict[str, list[str]]) -> bool:
