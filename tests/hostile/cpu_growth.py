@@ -23,9 +23,11 @@ SUSPICIOUS = 6.0
 LEAST_MEASURED = 1_000
 # Below this the clock and other load matter as much as the function.
 MEASURABLE = 0.001
-# Above this no further measurement is needed.
-LONG = 1.0
+# Once a text took this long, and shorter ones were measurable, the growth is known.
+LONG = 0.02
 DOUBLINGS = 4
+# Two doublings.
+ENOUGH_TIMES = 3
 # Linear is 2, quadratic is 4.
 MOST_GROWTH = 3.0
 RUNS = 3
@@ -45,7 +47,7 @@ class Growth:
         """Whether two doublings or more took, on average, more than three times as long each."""
         measurable = [seconds for seconds in self.seconds if seconds >= MEASURABLE]
         doublings = len(measurable) - 1
-        return doublings >= 2 and measurable[-1] / measurable[0] > MOST_GROWTH**doublings
+        return len(measurable) >= ENOUGH_TIMES and measurable[-1] / measurable[0] > MOST_GROWTH**doublings
 
     def __str__(self) -> str:
         times = ", ".join(f"{seconds * 1000:.1f}" for seconds in self.seconds)
@@ -76,10 +78,11 @@ def cpu_seconds(read: Read, text: str) -> float:
 
 
 def _is_suspect(read: Read, piece: str, ending: str, length: int) -> bool:
-    whole, quarter = repeated(piece, length, ending), repeated(piece, length // 4, ending)
-    if cpu_seconds(read, whole) < SLOW * length:
+    whole = repeated(piece, length, ending)
+    if (seconds := cpu_seconds(read, whole)) < SLOW * length:
         return False
-    return _shortest(read, whole) >= max(SLOW * length, SUSPICIOUS * _shortest(read, quarter))
+    least = max(SLOW * length, SUSPICIOUS * _shortest(read, repeated(piece, length // 4, ending)))
+    return seconds >= least and _shortest(read, whole) >= least
 
 
 def _shortest(read: Read, text: str) -> float:
@@ -96,16 +99,18 @@ def _confirmed(name: str, read: Read, piece: str, ending: str, length: int) -> G
 
 
 def measure_growth(name: str, read: Read, piece: str, ending: str, length: int) -> Growth:
-    """Measures from this length on, doubling it until it takes long."""
+    """Measures from this length on, doubling it until the growth is known."""
     return Growth(name, piece, ending, tuple(_times(read, piece, ending, length)))
 
 
 def _times(read: Read, piece: str, ending: str, length: int) -> Iterator[float]:
+    measurable = 0
     for doubling in range(DOUBLINGS):
         text = repeated(piece, length * 2**doubling, ending)
         shortest = _shortest(read, text)
         yield shortest
-        if shortest > LONG:
+        measurable += shortest >= MEASURABLE
+        if shortest > LONG and measurable >= ENOUGH_TIMES:
             return
 
 

@@ -2,11 +2,13 @@
 
 The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it
 exists. `tests/serve/web/valid_forms.py` has a valid form for each; here it is sent with one error at a time.
+`make check` tries a third of the errors of a field, the next third with the next field.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -65,14 +67,16 @@ def test_every_form_declares_its_fields_and_is_tested() -> None:
     assert set(POSTED) == set(valid_forms.FORMS)
 
 
-async def test_a_malformed_form_is_refused_and_changes_nothing(site: Site, alice: Visitor, things: Things) -> None:
+async def test_a_malformed_form_is_refused_and_changes_nothing(
+    site: Site, alice: Visitor, things: Things, is_check: bool
+) -> None:
     values, csrf = await _values(site, alice, things), alice.csrf()
     before = everything(site)
     taken = []
 
     for path, route in POSTED.items():
         form = valid_forms.filled(valid_forms.FORMS[path], values) | {"csrf": csrf}
-        for wrong, request in malformed_forms(path, form, DECLARED_FORMS[route.endpoint]):
+        for wrong, request in malformed_forms(path, form, DECLARED_FORMS[route.endpoint], 3 if is_check else 1):
             answer = await alice.client.post(_address(path, things), **request)
             taken += [] if 400 <= answer.status_code < 500 else [(path, wrong, answer.status_code)]
         assert everything(site) == before, path
@@ -105,21 +109,27 @@ async def test_an_invalid_value_marks_nothing_read(site: Site, alice: Visitor, v
 
 
 def malformed_forms(
-    path: str, form: dict[str, Any], declared: Mapping[str, FormField]
+    path: str, form: dict[str, Any], declared: Mapping[str, FormField], step: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is wrong, and the request."""
+    """What is wrong, and the request; of what may be wrong with a field every `step`th is tried."""
     yield "an unknown field", {"data": form | {"no_such_field": "1"}}
     yield "a field in the address", {"data": form, "params": {"view": "/all"}}
-    for name, field in declared.items():
-        if field.is_required:
-            yield f"no {name}", {"data": {key: form[key] for key in form if key != name}}
-        if not field.is_repeated:
-            yield f"{name} twice", {"data": form | {name: [form.get(name, ""), form.get(name, "")]}}
-        if not field.is_file:
-            rest = {key: form[key] for key in form if key != name}
-            yield f"{name} as a file", {"data": rest, "files": {name: ("x.txt", b"1")}}
-        for value in [odd for odd in ODD if not field.fits(odd)] + list(WRONG_TEXTS.get((path, name), ())):
-            yield f"{name}={value}", {"data": form | {name: value}}
+    for number, (name, field) in enumerate(declared.items()):
+        yield from islice(_malformed_fields(path, form, name, field), number % step, None, step)
+
+
+def _malformed_fields(
+    path: str, form: dict[str, Any], name: str, field: FormField
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    rest = {key: form[key] for key in form if key != name}
+    if field.is_required:
+        yield f"no {name}", {"data": rest}
+    if not field.is_repeated:
+        yield f"{name} twice", {"data": form | {name: [form.get(name, ""), form.get(name, "")]}}
+    if not field.is_file:
+        yield f"{name} as a file", {"data": rest, "files": {name: ("x.txt", b"1")}}
+    for value in (*(odd for odd in ODD if not field.fits(odd)), *WRONG_TEXTS.get((path, name), ())):
+        yield f"{name}={value}", {"data": form | {name: value}}
 
 
 def _address(path: str, things: Things) -> str:

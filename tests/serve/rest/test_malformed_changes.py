@@ -60,7 +60,7 @@ async def test_a_malformed_change_is_refused_and_changes_nothing(site: Site, ali
     for each in malformed_requests(operation, asked):
         answer = await send(alice.client, method, each.asked)
         assert 400 <= answer.status_code < 500, (each, answer.status_code, answer.text)
-        assert everything(site) == before, each
+    assert everything(site) == before
 
     assert (await send(alice.client, method, asked)).is_success, "what was varied must be a request that is taken"
 
@@ -73,7 +73,7 @@ async def test_a_malformed_request_of_a_visitor_is_refused(site: Site, nobody: h
     for each in malformed_requests(operation, CaseRequest(route.split()[1], OPEN_BODIES[route])):
         answer = await send(nobody, "POST", each.asked)
         assert answer.status_code == 422, (each, answer.text)
-        assert everything(site) == before, each
+    assert everything(site) == before
 
 
 async def test_marking_all_read_needs_a_scope(site: Site, alice: Person) -> None:
