@@ -20,12 +20,14 @@ from feedmill.settings import load_settings
 from feedmill.store.users.api_tokens import add_token
 from feedmill.store.users.users import add_user
 from tests.scripted_web import Web
+from tests.serve.web.template_cache import keep_compiled_templates
 from tests.sqlite_template import copy_template
 
 ORIGIN = "http://feedmill.test"
 # For jobs that still run when a test ends: one that waits before a retry would take another ten seconds.
 GRACE = timedelta(seconds=0.2)
 
+keep_compiled_templates()
 
 # httpx tries to import sniffio with each request; where it is not installed, that searches the whole path.
 if find_spec("sniffio") is None:
