@@ -131,6 +131,12 @@ def is_check(pytestconfig: pytest.Config) -> bool:
     return _is_check(pytestconfig)
 
 
+@pytest.fixture(scope="session")
+def size_share(is_check: bool) -> float:
+    """The part of its full length and of its time limit that a long hostile text has: an eighth in `make check`."""
+    return 1 / 8 if is_check else 1.0
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """A migrated, empty database on SQLite and on PostgreSQL, for flows."""
