@@ -16,6 +16,7 @@ from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.memory_folder import use_memory_folder
 from tests.run_order import long_tests_first
 from tests.services.server import ServiceMissing
+from tests.worker_reports import reports_less, run_and_report
 
 # Imported when a test needs one, so that other tests start faster.
 POSTGRES = "tests.services.postgres:running_postgres"
@@ -176,6 +177,13 @@ def _note_process(event: str, arguments: tuple[Any, ...]) -> None:
             processes.append(" ".join(command))
     elif event in ("os.fork", "os.posix_spawn"):
         processes.append(event)
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    if not (_is_check(item.config) and reports_less(item.config)):
+        return None
+    run_and_report(item, nextitem)
+    return True
 
 
 @pytest.hookimpl(trylast=True)
