@@ -72,7 +72,8 @@ async def test_a_page_without_a_feed_is_refused(cli: CommandLine) -> None:
 
     assert done.code == 2
     assert (
-        done.err == f"feedmill: {cli.web.url('/page')}: not a feed: it looks like html, and no feed was found on it\n"
+        done.err
+        == f"feedmill: {cli.web.url('/page')}: not a feed: it is a web page (HTML), and no feed was found on it\n"
     )
 
 

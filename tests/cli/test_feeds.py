@@ -58,7 +58,7 @@ async def test_a_paused_feed_is_not_fetched_until_it_is_resumed(cli: CommandLine
     assert (await cli.ok("refresh", "--due")).records[-1]["feeds"] == 0
     refused = await cli.run("refresh", "1")
     assert (refused.code, refused.out) == (2, "")
-    assert "paused by a person" in refused.err
+    assert "paused by hand" in refused.err
     assert cli.web.requests == []
 
     await cli.ok("resume", "1")
@@ -75,4 +75,4 @@ async def test_removing_a_feed_needs_a_confirmation(cli: CommandLine) -> None:
     assert (await cli.ok("remove", "1", "--yes")).out.startswith("removed 1 ")
     assert (await cli.ok("feeds")).out == "there are no feeds yet: 'feedmill add URL' adds one\n"
     unknown = await cli.run("remove", "1", "--yes")
-    assert (unknown.code, unknown.err) == (2, "feedmill: there is no feed 1: 'feedmill feeds' lists those there are\n")
+    assert (unknown.code, unknown.err) == (2, "feedmill: there is no feed 1: 'feedmill feeds' lists all feeds\n")

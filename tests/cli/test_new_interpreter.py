@@ -15,7 +15,7 @@ JOURNEY = {
     "add {feed}": "added feed 1 News, 2 entries",
     "feeds": "News",
     "show 1": "Fish & chips",
-    "why 1": "It is well",
+    "why 1": "It is healthy",
     "pause 1": "feedmill resume 1",
     "resume 1": "News",
     "refresh --all --json": '"failed": 0',

@@ -59,7 +59,9 @@ def test_control_characters_never_reach_the_terminal(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_feed_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html><body>Hello</body></html>")
 
-    assert_one_line(feedmill("parse", "page.html", cwd=tmp_path), "page.html: not a feed: it looks like html", code=1)
+    assert_one_line(
+        feedmill("parse", "page.html", cwd=tmp_path), "page.html: not a feed: it is a web page (HTML)", code=1
+    )
     assert_one_line(feedmill("parse", "-", cwd=tmp_path), "standard input: not a feed", code=1)
 
 

@@ -156,7 +156,7 @@ async def test_the_commands_work_on_postgresql(cli: CommandLine, request: pytest
         assert (await cli.ok("refresh", "--all", **postgres)).records[-1]["unchanged"] == 1
         [shown] = (await cli.ok("show", url, "--json", **postgres)).records
         [status] = (await cli.ok("status", "--json", **postgres)).records
-        assert "It is well" in (await cli.ok("why", url, **postgres)).out
+        assert "It is healthy" in (await cli.ok("why", url, **postgres)).out
         assert (await cli.ok("remove", "--yes", url, **postgres)).out.startswith("removed ")
 
     assert (shown["title"], [entry["title"] for entry in shown["latest"]]) == ("News", ["a"])

@@ -14,7 +14,7 @@ async def test_a_throttled_feed_says_how_long_its_server_asked_us_to_wait(cli: C
 
     told = (await cli.ok("why", url)).out
 
-    assert "Its server turned us away" in told
+    assert "Its server asked us to wait" in told
     # A few minutes more, because other feeds wait for the same moment.
     assert re.search(r"The next fetch is in 2(\.1)? h", told)
     assert "HTTP 429" in told
@@ -37,4 +37,4 @@ async def test_a_missing_feed_is_reported(cli: CommandLine) -> None:
     done = await cli.run("why", "7")
 
     assert (done.code, done.out) == (2, "")
-    assert done.err == "feedmill: there is no feed 7: 'feedmill feeds' lists those there are\n"
+    assert done.err == "feedmill: there is no feed 7: 'feedmill feeds' lists all feeds\n"

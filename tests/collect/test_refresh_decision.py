@@ -95,15 +95,15 @@ def test_a_feed_that_has_to_wait_for_its_host_is_only_deferred() -> None:
 @pytest.mark.parametrize(
     ("said", "freshness", "minutes", "name"),
     [
-        ({}, Freshness(), 60, "rhythm"),
+        ({}, Freshness(), 60, "publishes"),
         ({"ttl": 90 * MINUTE}, Freshness(), 90, "ttl"),
         ({"update_period": 2 * HOUR}, Freshness(), 120, "sy:updatePeriod"),
         ({"ttl": HOUR * 3, "update_period": 2 * HOUR}, Freshness(), 180, "ttl"),
         ({}, Freshness(max_age=3 * HOUR), 180, "Cache-Control: max-age"),
         ({}, Freshness(expires=NOW + 4 * HOUR), 240, "Expires"),
         ({}, Freshness(max_age=3 * HOUR, expires=NOW + 9 * HOUR), 180, "Cache-Control: max-age"),
-        ({}, Freshness(max_age=0 * HOUR, expires=NOW + 9 * HOUR), 60, "rhythm"),
-        ({}, Freshness(expires=NOW - 4 * HOUR), 60, "rhythm"),
+        ({}, Freshness(max_age=0 * HOUR, expires=NOW + 9 * HOUR), 60, "publishes"),
+        ({}, Freshness(expires=NOW - 4 * HOUR), 60, "publishes"),
         ({"ttl": 5 * HOUR}, Freshness(max_age=3 * HOUR), 300, "ttl"),
         ({"ttl": 9 * DAY}, Freshness(max_age=300 * DAY), 1440, "Cache-Control: max-age"),
     ],

@@ -192,7 +192,7 @@ async def test_a_stopped_feed_is_never_due_until_it_is_started(any_env: RefreshE
     assert await claim_due_feeds(any_env.db, NOW + DAY, 10) == []
 
     await start_feed(any_env.db, feed.id, Message("schedule.resumed_by_person"), NOW + HOUR)
-    assert str((await any_env.feed(feed)).next_fetch_why) == "resumed by a person"
+    assert str((await any_env.feed(feed)).next_fetch_why) == "resumed by hand"
     assert [claim.feed.id for claim in await claim_due_feeds(any_env.db, NOW + HOUR, 10)] == [feed.id]
 
 

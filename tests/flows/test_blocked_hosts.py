@@ -229,7 +229,7 @@ async def test_a_proxy_on_a_blocked_host_is_not_asked(blocking: HostBlocking) ->
     refused = await blocking.env.client.get(there.url, options=FetchOptions(proxy=blocking.env.web.url("/", HOST)))
 
     assert isinstance(refused, Refused)
-    assert (refused.kind, str(refused.detail)) == ("options", "its proxy's host is blocked by an admin")
+    assert (refused.kind, str(refused.detail)) == ("options", "the host of its proxy is blocked by an admin")
 
 
 @pytest.mark.parametrize(

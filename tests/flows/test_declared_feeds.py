@@ -66,7 +66,7 @@ async def test_a_removed_feed_keeps_its_history_and_rests(any_env: RefreshEnviro
     [rested] = await feeds_file.follow("feeds: []")
 
     assert (rested.next_fetch_at, rested.declared) == (None, False)
-    assert str(rested.next_fetch_why) == "at rest: it is no longer in feeds.yaml"
+    assert str(rested.next_fetch_why) == "at rest, because it is no longer in feeds.yaml"
     assert len(await any_env.rows(entries)) == 1
     assert await claim_due_feeds(any_env.db, NOW + 30 * DAY, 10) == []
 

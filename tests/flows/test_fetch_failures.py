@@ -97,7 +97,7 @@ async def test_ten_failures_are_an_error_that_is_logged_once_and_ends_with_a_suc
         ("feed_failing", feed.url, 10, "HTTP 404")
     ]
     assert (failing.status, tenth) == (FeedStatus.ERROR, DAY)
-    assert str(failing.next_fetch_why).startswith("tried once a day, because it failed 10 times in a row")
+    assert str(failing.next_fetch_why).startswith("retried once a day, because it failed 10 times in a row")
 
     await env.later(DAY, feed, answer(item("a")))
     healed = await env.feed(feed)

@@ -22,8 +22,8 @@ BACKOFF = Message(
 
 def test_a_message_is_english_text_as_a_string() -> None:
     assert (
-        str(BACKOFF) == "tried again after 2 h, because it failed 3 times in a row, the last time with: "
-        "no connection: Connection refused"
+        str(BACKOFF) == "retried after 2 h, because it failed 3 times in a row, the last time with: "
+        "the connection failed: Connection refused"
     )
 
 

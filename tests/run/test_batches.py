@@ -301,7 +301,7 @@ async def test_a_feed_that_takes_too_long_to_store_is_deferred_and_not_blamed(
 
     after = await env.feed(feed)
     assert (after.next_fetch_at, after.consecutive_failures) == (env.now + OUTAGE_PAUSE, 0)
-    assert str(after.next_fetch_why) == "a failure of our own: it took too long to store"
+    assert str(after.next_fetch_why) == "an error on this server: it took too long to store"
 
 
 @pytest.mark.parametrize("at_once", [1, 20])

@@ -39,7 +39,7 @@ async def test_a_large_ill_formed_feed_is_parsed_like_a_small_one() -> None:
 
 
 async def test_a_large_page_is_refused() -> None:
-    with pytest.raises(NotAFeed, match="it looks like html"):
+    with pytest.raises(NotAFeed, match="it is a web page"):
         await parse_off_loop(b"<html>" + b"<p>a" * THREAD_ILL_FORMED, url=URL)
 
 

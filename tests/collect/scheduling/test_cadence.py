@@ -183,37 +183,40 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
         (why(PublishingPattern(3 * DAY, NOW)), "every 2 h, because it publishes about every 3 days"),
         (why(PublishingPattern(DAY, NOW)), "every 2 h, because it publishes about once a day"),
         (why(PublishingPattern(HOUR, NOW - 6 * DAY)), "every 6 h, because it has been silent for 6 days"),
-        (why(PublishingPattern(None, NOW)), "every 60 min, because it has too few entries to know its rhythm"),
+        (
+            why(PublishingPattern(None, NOW)),
+            "every 60 min, because it has too few entries to tell how often it publishes",
+        ),
         (why(PublishingPattern(0 * HOUR, NOW)), "every 15 min, because it publishes many entries at once"),
         (why(PublishingPattern(HOUR, NOW - 400 * DAY)), "once a day, because it has been silent for 400 days"),
         (why(interval=20 * MINUTE), "every 20 min, as a subscriber set it"),
-        (why(interval=5 * MINUTE), "every 15 min, the least we leave a server (a subscriber set 5 min)"),
-        (why(hints=PollingHints(2 * HOUR, "Expires")), "every 2 h, as it asks us to (Expires)"),
-        (why(hints=PollingHints(DAY, "ttl")), "once a day, as it asks us to (ttl)"),
+        (why(interval=5 * MINUTE), "every 15 min, the shortest interval for a public server (a subscriber set 5 min)"),
+        (why(hints=PollingHints(2 * HOUR, "Expires")), "every 2 h, as its publisher asks (Expires)"),
+        (why(hints=PollingHints(DAY, "ttl")), "once a day, as its publisher asks (ttl)"),
         (
             why(hints=PollingHints(skip_hours=frozenset({9}))),
             "every 30 min, because it publishes about 24 entries a day, "
-            "put off because it asks not to be polled sooner",
+            "delayed because it asks not to be fetched sooner",
         ),
         (
             after_failure(NOW, 1, verbatim("HTTP 404"), RULES, 0).why,
-            "tried again after 30 min, because it failed: HTTP 404",
+            "retried after 30 min, because it failed: HTTP 404",
         ),
         (
             after_failure(NOW, 3, verbatim("no connection"), RULES, 0).why,
-            "tried again after 2 h, because it failed 3 times in a row, the last time with: no connection",
+            "retried after 2 h, because it failed 3 times in a row, the last time with: no connection",
         ),
         (
             after_failure(NOW, 12, verbatim("HTTP 500"), RULES, 0).why,
-            "tried once a day, because it failed 12 times in a row, the last time with: HTTP 500",
+            "retried once a day, because it failed 12 times in a row, the last time with: HTTP 500",
         ),
         (
             after_throttling(NOW, 2 * HOUR, 429, 0).why,
-            "its server asked us to stay away for 2 h (HTTP 429, Retry-After)",
+            "its server asked us to wait for 2 h (HTTP 429, Retry-After)",
         ),
         (
             after_outage(NOW, 0).why,
-            "tried again soon, because our own network seems to be down; the feed is not blamed",
+            "retried soon, because our own network seems to be down; this does not count as a failure of the feed",
         ),
     ],
 )

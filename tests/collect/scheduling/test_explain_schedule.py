@@ -39,19 +39,19 @@ FAILING = structs.replace(
 
 def test_an_adaptive_feed() -> None:
     assert told(WELL, FETCHED, tally=FetchTally(40, 0, 60)) == [
-        "It is well: the last fetch, 10 min ago, brought 3 new entries.",
+        "It is healthy: the last fetch, 10 min ago, brought 3 new entries.",
         "The next fetch is in 20 min, at 08:50 UTC: every 30 min, because it publishes about 24 a day.",
         "Its newest entry is from 60 min ago.",
-        "In the last 30 days it was fetched 40 times; none of them failed, and 60 entries came of it.",
+        "In the last 30 days it was fetched 40 times; none of these fetches failed, and 60 new entries were found.",
     ]
 
 
 def test_a_backed_off_feed() -> None:
     assert told(FAILING, FAILED)[:4] == [
         "Its last 3 fetches failed, the last one 60 s ago.",
-        "It worked last 10 min ago.",
+        "It last worked 10 min ago.",
         "The next fetch is in 2 h, at 10:30 UTC: because it failed 3 times in a row: the server failed with 500.",
-        "Each failure doubles the wait, up to a day; the first success brings its usual rhythm back.",
+        "Each failure doubles the wait, up to a day; after the first success it is fetched as usual again.",
     ]
 
 
@@ -67,8 +67,8 @@ def test_a_throttled_feed() -> None:
     )
 
     assert told(feed, replace(FAILED, outcome="throttled"))[:3] == [
-        "Its server turned us away, 60 s ago, so we leave it in peace.",
-        "It worked last 10 min ago.",
+        "Its server asked us to wait, 60 s ago, so we do.",
+        "It last worked 10 min ago.",
         "The next fetch is in 2 h, at 10:30 UTC: its server asked (429).",
     ]
 
@@ -81,7 +81,7 @@ def test_a_feed_with_hints_also_has_its_own_interval() -> None:
 
     assert told(feed, FETCHED)[1:6] == [
         "The next fetch is in 4 h, at 12:30 UTC: every 4 h, as it asks (ttl).",
-        "By its own rhythm it would be every 30 min.",
+        "By how often it publishes, it would be fetched every 30 min.",
         "The feed itself asks for 4 h between two fetches (ttl).",
         "It asks not to be fetched at these hours (GMT): 2, 3.",
         "It asks not to be fetched on Sunday.",
@@ -89,17 +89,19 @@ def test_a_feed_with_hints_also_has_its_own_interval() -> None:
 
 
 def test_a_feed_at_rest_is_never_due() -> None:
-    feed = structs.replace(WELL, next_fetch_at=None, next_fetch_why=verbatim("at rest: it is no longer in feeds.yaml"))
+    feed = structs.replace(
+        WELL, next_fetch_at=None, next_fetch_why=verbatim("at rest, because it is no longer in feeds.yaml")
+    )
 
-    assert "It is never due by itself: at rest: it is no longer in feeds.yaml." in told(feed, FETCHED)
+    assert "It is not fetched automatically: at rest, because it is no longer in feeds.yaml." in told(feed, FETCHED)
 
 
 def test_a_disabled_feed_has_its_reason() -> None:
     feed = structs.replace(
-        WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why=verbatim("paused by a person")
+        WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why=verbatim("paused by hand")
     )
 
-    assert told(feed, FETCHED)[0] == "It is not fetched any more: paused by a person."
+    assert told(feed, FETCHED)[0] == "It is not fetched any more: paused by hand."
 
 
 def test_a_feed_that_moves_and_one_that_moved() -> None:
@@ -107,8 +109,8 @@ def test_a_feed_that_moves_and_one_that_moved() -> None:
     sentences = told(feed, FETCHED, former=[("https://old.example/feed", NOW - DAY)])
 
     assert (
-        "Its server says, 2 times in a row so far, that it moved to https://example.org/new; after 3 we follow."
-        in sentences
+        "Its server has redirected permanently to https://example.org/new 2 times in a row so far; "
+        "after 3 times we follow." in sentences
     )
     assert "Until 2026-02-17 it was at https://old.example/feed." in sentences
 
@@ -117,7 +119,10 @@ def test_a_new_feed_and_one_that_is_fetched_now() -> None:
     new = Feed(1, URL, NOW, next_fetch_at=NOW, next_fetch_why=verbatim("new feed"))
     running = structs.replace(WELL, claimed_until=NOW + MINUTE)
 
-    assert told(new) == ["It has never been fetched.", "It is due since 08:30 UTC and waits for its turn: new feed."]
+    assert told(new) == [
+        "It has never been fetched.",
+        "It has been due since 08:30 UTC and waits for its turn: new feed.",
+    ]
     assert told(running, FETCHED)[0] == "It is being fetched right now."
 
 

@@ -169,7 +169,7 @@ async def test_a_feed_that_all_subscribers_paused_rests_until_one_resumes_it(
     assert (await subscribers.feed(hers)).next_fetch_at is not None
     paused = await subscribers.change(bob, his, paused=True)
     assert (paused.state, paused.next_fetch_at) == ("paused", None)
-    assert str(paused.next_fetch_why) == "at rest: all its subscribers have paused it"
+    assert str(paused.next_fetch_why) == "at rest, because all its subscribers have paused it"
     resumed = await subscribers.change(bob, his, paused=False)
     assert (resumed.state, resumed.next_fetch_at) == ("healthy", to_iso(NOW))
 
@@ -228,7 +228,7 @@ async def test_a_feed_without_subscribers_rests_until_the_next_one(
     await subscribers.leave(alice, hers)
 
     feed = await subscribers.feed(hers)
-    assert (feed.next_fetch_at, str(feed.next_fetch_why)) == (None, "at rest: nobody subscribes to it any more")
+    assert (feed.next_fetch_at, str(feed.next_fetch_why)) == (None, "at rest, because nobody subscribes to it any more")
     his = (await subscribers.subscribe(bob, url)).subscription
     assert (his.feed_id, his.next_fetch_at, his.unread_count) == (hers.feed_id, to_iso(NOW), 1)
 

@@ -123,7 +123,7 @@ async def test_a_list_is_imported_up_to_the_quota(env: RefreshEnvironment, subsc
     # Feeds without a folder come first in the file.
     assert [each.title for each in await subscribers.mine(charlie)] == ["B"]
     assert [str(error.message) for error in plan.errors] == [
-        "https://a.example/feed was left out: you may have at most 1 feeds"
+        "https://a.example/feed was left out: you can have at most 1 feeds"
     ]
 
 

@@ -63,7 +63,7 @@ async def test_a_failed_page_is_tried_again(site: Site, alice: Person) -> None:
 
     retried = await alice.post(f"/bookmarks/{saved['id']}/retry")
 
-    assert (given_up["status"], given_up["last_error"]) == ("failed", "the server says 404")
+    assert (given_up["status"], given_up["last_error"]) == ("failed", "the server answered with HTTP 404")
     assert (retried.status_code, retried.json()["status"]) == (202, "pending")
 
 

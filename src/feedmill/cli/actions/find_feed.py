@@ -17,7 +17,7 @@ async def find_feed(db: Database, name: str) -> Feed:
     """The feed with that id, URL or former URL; raises `UnknownFeed`."""
     found = await feeds_of_ids(db, await _ids(db, name))
     if not found:
-        raise UnknownFeed(f"there is no feed {name}: 'feedmill feeds' lists those there are")
+        raise UnknownFeed(f"there is no feed {name}: 'feedmill feeds' lists all feeds")
     return found[0]
 
 

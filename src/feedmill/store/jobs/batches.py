@@ -84,7 +84,7 @@ CANCEL_UNFINISHED = (
     .where(batch_jobs.c.batch_id == bindparam("batch"), batch_jobs.c.finished_at.is_(None))
     .values(outcome="cancelled", finished_at=bindparam("at"))
 )
-FAIL_UNFINISHED = CANCEL_UNFINISHED.values(outcome="failed", message="the job ended without saying how")
+FAIL_UNFINISHED = CANCEL_UNFINISHED.values(outcome="failed", message="the job ended without a result")
 CANCEL = (
     batches.update()
     .where(batches.c.id == bindparam("batch"), batches.c.status == "running")

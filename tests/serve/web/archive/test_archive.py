@@ -44,7 +44,7 @@ async def test_every_body_that_differed_is_listed(site: Site, alice: Visitor) ->
 
     assert page.xpath("//h1/text()") == ["Quiet Systems"]
     first, second = rows(page)
-    assert "not a feed not a feed: it looks like html" in first
+    assert "not a feed not a feed: it is a web page (HTML)" in first
     assert "a feed" in second
     assert page.xpath("//td[contains(@class, 'links')]/a/@href")[:3] == [
         f"{ARCHIVE}/3/diff",

@@ -145,8 +145,8 @@ async def test_a_failed_full_text_fetch_is_explained(site: Site, alice: Visitor)
     page = text_of(await alice.see(answer.headers["location"]))
     part = await alice.client.post(action, data={"csrf": alice.csrf()}, headers={"HX-Request": "true"})
 
-    assert "could not be fetched: the server says 404" in page
-    assert "could not be fetched: the server says 404" in part.text
+    assert "could not be fetched: the server answered with HTTP 404" in page
+    assert "could not be fetched: the server answered with HTTP 404" in part.text
     assert "Short." in part.text
 
 

@@ -63,7 +63,7 @@ async def test_a_broken_feed_is_explained_in_plain_words(site: Site, alice: Visi
     assert "Failing The last fetch failed." in text_of(page)
     [problem] = page.xpath("//div[@class='problem']")
     assert text_of(problem).startswith("Not a feedThere is something else at this address now, often a web page.")
-    assert "not a feed: it looks like html" in text_of(problem.xpath(".//details")[0])
+    assert "not a feed: it is a web page (HTML)" in text_of(problem.xpath(".//details")[0])
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
 
@@ -79,7 +79,7 @@ async def test_a_truncated_document_is_reported_although_the_feed_is_healthy(sit
     assert "Healthy The last fetch worked." in text_of(page.xpath("//h2[@id='state']")[0])
     [problem] = page.xpath("//div[@class='problem']")
     assert text_of(problem).startswith("The document ends in the middleThe complete entries were stored.")
-    assert "asked for again after 30 min" in facts(page)["Next fetch"]
+    assert "fetched again after 30 min" in facts(page)["Next fetch"]
     assert "a feed truncated" in text_of(archive)
 
 

@@ -106,7 +106,7 @@ async def test_each_step_of_the_discovery_is_reported(site: Site, charlie: Visit
         (Answer(b"<p>words</p>", headers=HTML), "no feed was found on it", True),
         (Answer(status=404), "There is nothing at this address", True),
         (Answer(status=401), "refuses access (HTTP 401)", True),
-        (Answer(status=410), "gone for good", False),
+        (Answer(status=410), "gone permanently", False),
         (Answer(status=418), "refused with HTTP 418", True),
         (Answer(status=500), "has a server error (HTTP 500)", True),
         (Answer(status=429), "asks us to come back later", True),
