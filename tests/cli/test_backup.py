@@ -34,7 +34,7 @@ async def test_drill_a_sqlite_backup_is_copied_back(cli: CommandLine, tmp_path: 
     shutil.copytree(cli.folder / "kept" / "objects", cli.folder / "data" / "objects")
 
     assert done.out.startswith("backed up to kept: rows ")
-    assert checked.out.startswith("sound: made 2")
+    assert checked.out.startswith("intact: made 2")
     assert await feeds(cli) == [(1, "News", 2)]
     assert (await cli.ok("restore", "--all")).out == "1 body replayed: added 0 entries, revised 0\n"
 
@@ -54,7 +54,7 @@ async def test_drill_a_backup_is_restored_into_an_empty_database(
         again = await cli.run("backup", "--restore", "kept", **settings)
         there = CommandLine(cli.folder, cli.web, cli.settings | settings)
 
-        assert done.out.startswith("put back ")
+        assert done.out.startswith("restored ")
         assert (again.code, "not empty" in again.err) == (2, True)
         assert await feeds(there) == [(1, "News", 2)]
         assert (await there.ok("restore", "--all")).out == "1 body replayed: added 0 entries, revised 0\n"

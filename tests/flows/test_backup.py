@@ -1,4 +1,4 @@
-"""A backup of the whole, checked, and put back somewhere else."""
+"""A complete backup, its check, and its restore elsewhere."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -108,7 +108,7 @@ async def test_a_backup_of_d1_is_sound(cloud: CommandLine, tmp_path: Path) -> No
     done = await cloud.run("backup", "--with-objects", str(tmp_path / "backup"))
 
     assert (done.code, done.err.count("can't show one moment")) == (0, 1)
-    assert (await cloud.ok("backup", "--check", str(tmp_path / "backup"))).out.startswith("sound")
+    assert (await cloud.ok("backup", "--check", str(tmp_path / "backup"))).out.startswith("intact")
 
 
 async def test_check_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: CommandLine) -> None:

@@ -117,7 +117,7 @@ def _print_check(manifest: Manifest, problems: list[str], as_json: bool) -> None
             {"sound": not problems, "wrong": problems, "created_at": manifest.created_at, "objects": manifest.objects}
         )
     else:
-        click.echo("\n".join(problems) or f"sound: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}")
+        click.echo("\n".join(problems) or f"intact: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}")
     if problems:
         raise click.exceptions.Exit(1)
 
@@ -126,7 +126,7 @@ def _print_loaded(loaded: LoadedBackup, unreadable: list[str], as_json: bool) ->
     if as_json:
         _print(asdict(loaded) | {"unreadable": unreadable})
         return
-    click.echo(f"put back {pluralize(loaded.rows, 'row')} and {pluralize(loaded.objects, 'object')}")
+    click.echo(f"restored {pluralize(loaded.rows, 'row')} and {pluralize(loaded.objects, 'object')}")
     if loaded.absent:
         absent = pluralize(loaded.absent, "object is", "objects are")
         click.echo(f"{absent} only listed in the backup: the store must have what is listed", err=True)
