@@ -34,7 +34,7 @@ def test_no_property_fails_because_the_machine_is_busy(is_check: bool, profile_r
     use_profile(is_check)
 
     assert settings().deadline is None
-    _count_tries(cpu_seconds=0.3, examples=2)
+    _count_tries(cpu_seconds=0.25, examples=1)
 
 
 def _count_tries(cpu_seconds: float = 0, examples: int | None = None) -> int:

@@ -88,11 +88,13 @@ async def test_an_unknown_id_is_not_found(alice: Visitor, id: int) -> None:
     assert {path: answer.status_code for path, answer in answers.items() if answer.status_code != 404} == {}
 
 
-@pytest.mark.parametrize("odd", ODD)
-async def test_unusual_words_cause_no_error(alice: Visitor, odd: str) -> None:
+@pytest.mark.parametrize(("number", "odd"), list(enumerate(ODD)))
+async def test_unusual_words_cause_no_error(alice: Visitor, number: int, odd: str, is_check: bool) -> None:
     csrf = alice.csrf()
 
     fields = dict.fromkeys(FIELDS, odd) | {"csrf": csrf}
-    answers = {path: await _ask(alice.client, method, _fill(path), fields) for method, path in ADMIN}
+    # `make check` sends each to a third of the routes.
+    routes = ADMIN[number % 3 :: 3] if is_check else ADMIN
+    answers = {path: await _ask(alice.client, method, _fill(path), fields) for method, path in routes}
 
     assert {path: answer.status_code for path, answer in answers.items() if answer.status_code >= 500} == {}

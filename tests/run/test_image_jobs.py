@@ -17,6 +17,7 @@ from feedmill.store.schema import image_tasks
 from tests.archive.images import sample_images
 from tests.flows.refresh_environment import answer, item
 from tests.scripted_web import Answer, Web
+from tests.sqlite_template import copy_template
 
 
 @asynccontextmanager
@@ -26,6 +27,7 @@ async def process(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedPa
     for n in range(3):
         web.serve(f"/{n}.png", Answer(sample_images.PNG))
         web.serve(f"/feed/{n}", answer(item(f"t{n}", f'<img src="{web.url(f"/{n}.png")}">')))
+    await copy_template(folder / "feedmill.db")
     async with build_app(settings) as app, open_embedded(app) as parts:
         now = datetime.now(UTC)
         await add_feeds(app.db, [NewFeed(web.url(f"/feed/{n}")) for n in range(3)], now, due_at=now)

@@ -29,53 +29,51 @@ async def ask(site: Site, host: str | None, path: str = "/setup", **headers: str
     return await browser.get(path, headers={"Host": host} if host is not None else {})
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "localhost",
-        "localhost:8000",
-        "LOCALHOST",
-        "localhost.",
-        "feeds.localhost",
-        "127.0.0.1:8000",
-        "[::1]:8000",
-        "192.168.1.7",
-        "203.0.113.9:80",
-        "[2001:db8::1]",
-        socket.gethostname(),
-        f"{socket.gethostname().partition('.')[0]}.local:8000",
-    ],
-)
-async def test_ip_addresses_and_local_host_names_are_accepted(site: Site, host: str) -> None:
-    assert (await ask(site, host)).status_code == 200
+LOCAL_HOSTS = [
+    "localhost",
+    "localhost:8000",
+    "LOCALHOST",
+    "localhost.",
+    "feeds.localhost",
+    "127.0.0.1:8000",
+    "[::1]:8000",
+    "192.168.1.7",
+    "203.0.113.9:80",
+    "[2001:db8::1]",
+    socket.gethostname(),
+    f"{socket.gethostname().partition('.')[0]}.local:8000",
+]
+OTHER_HOSTS = [
+    "evil.example",
+    "evil.example:8000",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "localhost@evil.example",
+    "evil",
+    "",
+    " ",
+    "a b",
+    "[evil]",
+    "evil.example/localhost",
+    "::1",
+    "xn--",
+    "*",
+    "caf\u00e9.example",
+    "a" * 300,
+]
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "evil.example:8000",
-        "localhost.evil.example",
-        "127.0.0.1.evil.example",
-        "localhost@evil.example",
-        "evil",
-        "",
-        " ",
-        "a b",
-        "[evil]",
-        "evil.example/localhost",
-        "::1",
-        "xn--",
-        "*",
-        "caf\u00e9.example",
-        "a" * 300,
-    ],
-)
+async def test_ip_addresses_and_local_host_names_are_accepted(site: Site) -> None:
+    statuses = {host: (await ask(site, host)).status_code for host in LOCAL_HOSTS}
+
+    assert statuses == dict.fromkeys(LOCAL_HOSTS, 200)
+
+
 @pytest.mark.parametrize("path", ["/setup", "/", "/api/me", "/health", "/metrics", "/icons/1", "/worker.js"])
-async def test_dns_rebinding_is_refused(site: Site, host: str, path: str) -> None:
-    answer = await raw(site, path, [host.encode()])
+async def test_dns_rebinding_is_refused(site: Site, path: str) -> None:
+    statuses = {host: await raw(site, path, [host.encode()]) for host in OTHER_HOSTS}
 
-    assert answer == 421
+    assert statuses == dict.fromkeys(OTHER_HOSTS, 421)
 
 
 async def test_a_request_that_changes_something_is_refused_too(site: Site) -> None:

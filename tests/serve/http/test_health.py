@@ -21,6 +21,7 @@ from tests.cli.command import serving
 from tests.services.postgres import own_postgres
 from tests.services.redis import own_redis
 from tests.services.server import free_port
+from tests.sqlite_template import copy_template
 from tests.waiting import until, wait_until
 
 
@@ -119,6 +120,7 @@ async def test_a_dependency_that_hangs_is_reported_after_a_timeout(
 
 @asynccontextmanager
 async def _world(folder: Path, **settings: str) -> AsyncIterator[App]:
+    await copy_template(folder / "feedmill.db")
     async with build_app(load_settings(data=str(folder), **settings)) as app:
         yield app
 

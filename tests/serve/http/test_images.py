@@ -29,6 +29,7 @@ from feedmill.store.users.api_tokens import add_token
 from feedmill.store.users.users import add_user, user_of_name
 from tests.archive.images import sample_images
 from tests.flows.refresh_environment import NOW
+from tests.sqlite_template import copy_template
 from tests.virtual_time import jump
 
 BODY = sample_images.PNG + bytes(range(256))
@@ -54,6 +55,7 @@ class Site:
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    await copy_template(tmp_path / "feedmill.db")
     async with (
         build_app(load_settings(data=str(tmp_path))) as app,
         open_embedded(app) as parts,

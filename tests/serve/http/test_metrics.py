@@ -23,6 +23,7 @@ from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.services.redis import own_redis
 from tests.services.server import free_port
+from tests.sqlite_template import copy_template
 
 LINE = re.compile(r"(# (HELP|TYPE) \w+ .+)|(\w+(\{(\w+=\"[^\"]*\",?)+\})? [-+.\de]+)")
 HERE, ELSEWHERE = "127.0.0.1", "192.0.2.7"
@@ -30,6 +31,7 @@ HERE, ELSEWHERE = "127.0.0.1", "192.0.2.7"
 
 @asynccontextmanager
 async def _world(folder: Path, **settings: str) -> AsyncIterator[App]:
+    await copy_template(folder / "feedmill.db")
     async with build_app(load_settings(data=str(folder), **settings)) as app:
         yield app
 

@@ -5,6 +5,7 @@ can be run again, so that one that was killed half-way is simply run again from 
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -63,11 +64,13 @@ async def pending_migrations(db: Database) -> list[Migration]:
     return [migration for migration in known if migration.version not in applied]
 
 
-def read_migrations(dialect_name: str) -> list[Migration]:
+@cache
+def read_migrations(dialect_name: str) -> tuple[Migration, ...]:
     """All migrations for a dialect, in order."""
     suffix = f".{dialect_name}.sql"
-    files = (file for file in resources.files(__name__).iterdir() if file.name.endswith(suffix))
-    return [_read(file.name.removesuffix(suffix), file.read_text()) for file in sorted(files, key=lambda f: f.name)]
+    files = [file for file in resources.files(__name__).iterdir() if file.name.endswith(suffix)]
+    files.sort(key=lambda file: file.name)
+    return tuple(_read(file.name.removesuffix(suffix), file.read_text()) for file in files)
 
 
 def _read(stem: str, text: str) -> Migration:
