@@ -28,6 +28,8 @@ CHROMIUM = "tests.services.chromium:running_chromium"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
 REAL_HASHES = "tests.password_hashes:real_hashes"
+LOG_RENDERER = "structlog.dev:ConsoleRenderer"
+PLAIN_TRACEBACK = "structlog.dev:plain_traceback"
 PROPERTY_PROFILE = "tests.examples:use_profile"
 
 SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
@@ -117,6 +119,12 @@ def chromium_service(running_chromium: Any) -> Iterator[Any]:
 def cheap_password_hashes() -> Iterator[None]:
     with resolve_name(CHEAP_HASHES)():
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_tracebacks() -> None:
+    """Logged exceptions as Python prints them: structlog's own form, with every variable, takes half a second each."""
+    resolve_name(LOG_RENDERER).get_active().exception_formatter = resolve_name(PLAIN_TRACEBACK)
 
 
 @pytest.fixture
