@@ -50,7 +50,7 @@ PATHS = (
     "/archive",
     "/settings",
     "/settings/sessions",
-    "/settings/keys",
+    "/settings/api-keys",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from feedmill.library.users.find_caller import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_key
 from feedmill.library.users.manage_users import make_user
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.browser.axe import COLOURS, serious
 from tests.browser.browser_user import BrowserUser
 from tests.browser.sample_feeds import PASSWORD, find_user
@@ -28,7 +28,7 @@ SEEN_AT = """(mark, age) => {
 PATHS = (
     "/settings",
     "/settings/sessions",
-    "/settings/keys",
+    "/settings/api-keys",
     "/settings/webhooks",
     "/pools",
     "/pools/new",
@@ -64,10 +64,10 @@ async def _furnish(site: Site) -> None:
     charlie = await make_user(db, "charlie", PASSWORD, False, now, Actor())
     await grant_access(db, group, charlie, Actor(), now)
     alice = await find_user(site, "alice")
-    await add_token(db, alice.id, "indexer", "fm_indexer", ["pools"], now, groups=[group.id])
-    await add_token(db, alice.id, "maker", "fm_maker", ["read", "write"], now)
-    who = await caller_of_api_token(db, "fm_maker", now)
-    await add_token(db, alice.id, "made", "fm_made", ["read"], now, now + timedelta(days=1), maker=who)
+    await add_api_key(db, alice.id, "indexer", "fm_indexer", ["pools"], now, groups=[group.id])
+    await add_api_key(db, alice.id, "maker", "fm_maker", ["read", "write"], now)
+    who = await caller_of_api_key(db, "fm_maker", now)
+    await add_api_key(db, alice.id, "made", "fm_made", ["read"], now, now + timedelta(days=1), maker=who)
 
 
 def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(
@@ -131,7 +131,7 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(
 
 
 def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:
-    alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/settings/keys")
+    alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/settings/api-keys")
     alice.page.get_by_label("Name").fill("A phone")
     alice.page.get_by_role("button", name="Create key").click()
     key = alice.page.get_by_label(re.compile("Your new key")).input_value()

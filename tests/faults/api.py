@@ -12,7 +12,7 @@ from feedmill.model.user import SCOPES
 from feedmill.run.distributed import DistributedParts, open_distributed
 from feedmill.serve import asgi
 from feedmill.settings import load_settings
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.faults.scaled_out_installation import ScaledOutInstallation
 
 ALICE = 1
@@ -28,7 +28,7 @@ class Api:
 @asynccontextmanager
 async def running_api(scaled: ScaledOutInstallation) -> AsyncIterator[Api]:
     """Everything of `feedmill api` but the socket."""
-    await add_token(scaled.env.db, ALICE, "test", "fm_alice", SCOPES, datetime.now(UTC))
+    await add_api_key(scaled.env.db, ALICE, "test", "fm_alice", SCOPES, datetime.now(UTC))
     headers = {"Authorization": "Bearer fm_alice"}
     async with build_app(load_settings(**scaled.env.settings)) as app, open_distributed(app) as out:
         transport = httpx.ASGITransport(asgi.create_asgi_app(app, out.batches))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor
 
@@ -12,7 +12,7 @@ from tests.serve.web.visitor import Visitor
 @pytest.mark.parametrize("path", ["/all", "/feeds", "/export", "/search?q=mill", "/settings", "/login"])
 async def test_a_key_for_pools_cannot_read_pages(site: Site, alice: Visitor, path: str) -> None:
     owner = await alice.user(site)
-    await add_token(site.app.db, owner.id, "consumer", "fm_consumer", ("pools",), datetime.now(UTC))
+    await add_api_key(site.app.db, owner.id, "consumer", "fm_consumer", ("pools",), datetime.now(UTC))
     program = await site.browser(Authorization="Bearer fm_consumer")
 
     answer = await program.get(path)

@@ -24,7 +24,7 @@ FORMS = (
     ("/feed/1/edit", {"title": NUL, "block_rules": NUL, "keep_selector": NUL, "new_label": NUL, "user_agent": NUL}),
     ("/feed/1/edit/preview", {"block_rules": NUL}),
     ("/bookmarks", {"url": "http://127.0.0.1/", "title": NUL, "note": NUL}),
-    ("/settings/keys", {"name": NUL, "scope": "read"}),
+    ("/settings/api-keys", {"name": NUL, "scope": "read"}),
     ("/settings/webhooks", {"url": NUL}),
     ("/pools/new", {"name": NUL}),
     ("/admin/users/new", {"name": NUL, "password": "correct horse battery"}),

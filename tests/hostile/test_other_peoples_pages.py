@@ -39,7 +39,7 @@ LISTS = [
     "/labels",
     "/folders",
     "/settings/webhooks",
-    "/settings/keys",
+    "/settings/api-keys",
     "/pools",
 ]
 HERS = ("Quiet Systems", "systems.xml", "Backpressure", "Computing")
@@ -66,7 +66,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/searches": {"name": "mine", "query": "mill"},
         "/bookmarks": {"url": site.web.url("/page")},
         "/feeds/refresh-all": {},
-        "/tokens": {"name": "mine", "scopes": ["read"]},
+        "/api-keys": {"name": "mine", "scopes": ["read"]},
         "/webhooks": {"url": site.web.url("/hook"), "events": ["entries.new"]},
         "/pools": {"name": "mine"},
     }.items():
@@ -84,7 +84,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/jobs": schema.batches,
         "/bookmarks": schema.bookmarks,
         "/settings/sessions": schema.sessions,
-        "/settings/keys": schema.tokens,
+        "/settings/api-keys": schema.api_keys,
         "/settings/webhooks": schema.webhooks,
         "/pools": schema.pool_groups,
         "/admin/users": schema.users,

@@ -31,7 +31,7 @@ def page() -> str:
 
 
 def _subject(name: str, operations: list[DocsOperation], scopes: Mapping[str, str]) -> str:
-    return "\n".join([f"## {name.capitalize()}\n", *(_route(operation, scopes) for operation in operations)])
+    return "\n".join([f"## {name[:1].upper()}{name[1:]}\n", *(_route(operation, scopes) for operation in operations)])
 
 
 def _route(operation: DocsOperation, scopes: Mapping[str, str]) -> str:

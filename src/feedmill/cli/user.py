@@ -15,7 +15,7 @@ from feedmill.cli.output.tables import print_table
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError, NameTaken
-from feedmill.library.users.api_tokens import create_api_token
+from feedmill.library.users.api_keys import create_api_key
 from feedmill.library.users.manage_users import (
     create_first_admin,
     make_user,
@@ -179,7 +179,7 @@ async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], g
     found = await find_user(db, name)
     who, usual = Caller(found, found.scopes), (POOLS,) if groups else found.scopes
     now = datetime.now(UTC)
-    secret, _ = await create_api_token(db, who, purpose, scopes or usual, None, now, groups or None)
+    secret, _ = await create_api_key(db, who, purpose, scopes or usual, None, now, groups or None)
     return secret
 
 

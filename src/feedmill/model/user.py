@@ -1,4 +1,4 @@
-"""Users, sessions, API tokens, and who is calling."""
+"""Users, sessions, API keys, and who is calling."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ class PoolGroupName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiToken:
+class ApiKey:
     """An API key for a program.
 
     `made_by` is the id of the key with which it was created, None when a person created it. `pool_groups` are the
@@ -63,7 +63,7 @@ class ApiToken:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user who calls and their scopes, with the session `session_id` or the API `key`.
+    """The user who calls and their scopes, with the session `session_id` or the `api_key`.
 
     On the command line of the server both are None.
     """
@@ -71,7 +71,7 @@ class Caller:
     user: User
     scopes: frozenset[str]
     session_id: int | None = None
-    key: ApiToken | None = None
+    api_key: ApiKey | None = None
 
 
 @dataclass(frozen=True, slots=True)

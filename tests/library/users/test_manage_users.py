@@ -18,7 +18,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.fill_unread_list import _lots
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import states, unread, unread_lists
-from feedmill.store.users.api_tokens import add_token, tokens_of
+from feedmill.store.users.api_keys import add_api_key, api_keys_of
 from feedmill.store.users.sessions import sessions_of
 from feedmill.store.users.users import add_user, user_of_id, user_with_password_hash
 from tests.library.small_library import NOW, SmallLibrary
@@ -154,22 +154,22 @@ async def test_a_new_password_revokes_keys_only_on_request_and_reports_those_tha
     bob, dora = [await manage_users.make_user(any_db, name, GOOD, False, NOW, Actor()) for name in ("bob", "dora")]
     here, _ = [(await begin_session(any_db, bob, RequestOrigin(), NOW))[1] for _ in range(2)]
     for number, user in enumerate((bob, bob, dora)):
-        await add_token(any_db, user.id, "x", f"fm_{number}", ["read"], NOW)
-    await add_token(any_db, bob.id, "ended", "fm_ended", ["read"], NOW, NOW - timedelta(days=1))
+        await add_api_key(any_db, user.id, "x", f"fm_{number}", ["read"], NOW)
+    await add_api_key(any_db, bob.id, "ended", "fm_ended", ["read"], NOW, NOW - timedelta(days=1))
 
     kept = await manage_users.change_password(any_db, here, GOOD, "another password", RequestOrigin(), NOW)
     revoked = await manage_users.set_password(any_db, bob, "a third one", None, NOW, Actor(), revoke_keys=True)
 
     assert kept == AccessEnded(sessions_ended=1, keys_revoked=0, keys_left=2)
     assert revoked == AccessEnded(sessions_ended=1, keys_revoked=2, keys_left=0)
-    assert [len(await tokens_of(any_db, user.id, NOW)) for user in (bob, dora)] == [0, 1]
+    assert [len(await api_keys_of(any_db, user.id, NOW)) for user in (bob, dora)] == [0, 1]
     assert [deed.action for deed in await audit_log_page(any_db, LATEST, 2)] == ["user.revoke_keys", "user.password"]
 
 
 async def test_signing_out_elsewhere_revokes_keys_only_on_request(any_db: Database) -> None:
     bob = await manage_users.make_user(any_db, "bob", GOOD, False, NOW, Actor())
     here, _ = [(await begin_session(any_db, bob, RequestOrigin(), NOW))[1] for _ in range(2)]
-    await add_token(any_db, bob.id, "x", "fm_x", ["read"], NOW)
+    await add_api_key(any_db, bob.id, "x", "fm_x", ["read"], NOW)
 
     first = await manage_users.sign_out_elsewhere(any_db, here, RequestOrigin(), NOW)
     second = await manage_users.sign_out_elsewhere(any_db, here, RequestOrigin(), NOW, revoke_keys=True)

@@ -11,7 +11,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from feedmill.errors import DatabaseUnavailable, LimitExceeded, NotFound, WrongPassword
-from feedmill.library.users.find_caller import caller_of_api_token, caller_of_cookie
+from feedmill.library.users.find_caller import caller_of_api_key, caller_of_cookie
 from feedmill.library.users.manage_users import make_user
 from feedmill.library.users.passwords import is_outdated
 from feedmill.library.users.sessions import end_current_session, end_session, list_sessions
@@ -22,7 +22,7 @@ from feedmill.store.admin.users import update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import sign_in_tries
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from feedmill.store.users.sessions import SEEN_EVERY, sessions_of
 from feedmill.store.users.sign_in_attempts import SignInAttempts
 from feedmill.store.users.users import add_user, user_with_password_hash
@@ -134,10 +134,10 @@ async def test_a_signed_in_user_can_read_while_the_database_is_read_only(tmp_pat
     try:
         user = await add_user(db, "alice", None, False, NOW)
         token, _ = await begin_session(db, user, HOME, NOW)
-        await add_token(db, user.id, "script", "fm_x", ["read"], NOW)
+        await add_api_key(db, user.id, "script", "fm_x", ["read"], NOW)
 
         assert await caller_of_cookie(full, token, NOW + DAY) is not None
-        assert await caller_of_api_token(full, "fm_x", NOW + DAY) is not None
+        assert await caller_of_api_key(full, "fm_x", NOW + DAY) is not None
     finally:
         await db.close()
         await full.close()
@@ -263,10 +263,10 @@ async def test_a_user_lists_and_ends_their_own_sessions_only(db: Database, alice
     assert await list_sessions(db, hers, NOW) == []
 
 
-async def test_signing_out_with_an_api_token_ends_no_session(db: Database, alice: User) -> None:
+async def test_signing_out_with_an_api_key_ends_no_session(db: Database, alice: User) -> None:
     _, here = await begin_session(db, alice, HOME, NOW)
-    await add_token(db, alice.id, "script", "fm_x", ["read"], NOW)
-    script = await caller_of_api_token(db, "fm_x", NOW)
+    await add_api_key(db, alice.id, "script", "fm_x", ["read"], NOW)
+    script = await caller_of_api_key(db, "fm_x", NOW)
     assert script is not None
 
     assert not await end_current_session(db, script)

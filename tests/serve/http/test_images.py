@@ -25,7 +25,7 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import entries, feeds, image_tasks
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from feedmill.store.users.users import add_user, user_of_name
 from tests.archive.images import sample_images
 from tests.flows.refresh_environment import NOW
@@ -63,7 +63,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
     ):
         key = await archived(app)
         alice = await add_user(app.db, "alice", None, False, NOW)
-        await add_token(app.db, alice.id, "test", "fm_alice", ["read"], NOW)
+        await add_api_key(app.db, alice.id, "test", "fm_alice", ["read"], NOW)
         async with aiohttp.ClientSession() as browser:
             yield Site(app, browser, origin, key)
 

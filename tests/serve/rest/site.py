@@ -17,7 +17,7 @@ from feedmill.model.user import SCOPES, User
 from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.serve import asgi
 from feedmill.settings import load_settings
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from feedmill.store.users.users import add_user
 from tests.scripted_web import Web
 from tests.serve.web.template_cache import keep_compiled_templates
@@ -72,7 +72,7 @@ class Site:
         now = datetime.now(UTC)
         user = await add_user(self.app.db, name, None, is_admin, now)
         secret = f"fm_{name}"
-        await add_token(self.app.db, user.id, "test", secret, scopes, now)
+        await add_api_key(self.app.db, user.id, "test", secret, scopes, now)
         return Person(user, await self.browser(Authorization=f"Bearer {secret}"))
 
     async def browser(self, **headers: str) -> httpx.AsyncClient:

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.external, pytest.mark.timeout(570)]
 ROOT = Path(__file__).parents[3]
 PASSWORD = "correct horse battery"
 # Left out, because it would lock itself out by ending its own key, session or account.
-NOT_BY_ITSELF = "/tokens/|/sessions|/auth/|/admin/users|/me/password"
+NOT_BY_ITSELF = "/api-keys/|/sessions|/auth/|/admin/users|/me/password"
 
 
 def test_schemathesis_finds_no_errors(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def _new_key(address: str) -> str:
     _post(address, "/setup", alice)
     access = _post(address, "/auth/token", alice)["access_token"]
     wish: dict[str, object] = {"name": "schemathesis", "scopes": ["read", "write", "pools", "admin"]}
-    key: str = _post(address, "/tokens", wish, access)["key"]
+    key: str = _post(address, "/api-keys", wish, access)["key"]
     return key
 
 

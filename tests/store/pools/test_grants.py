@@ -2,23 +2,23 @@
 
 import pytest
 
-from feedmill.library.users.find_caller import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_key
 from feedmill.model.pool import PoolGroup
-from feedmill.model.user import Actor, ApiToken, Caller, PoolGroupName, User
+from feedmill.model.user import Actor, ApiKey, Caller, PoolGroupName, User
 from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.users import delete_user
 from feedmill.store.database import Database
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import drop_group
-from feedmill.store.users.api_tokens import add_token, tokens_of
+from feedmill.store.users.api_keys import add_api_key, api_keys_of
 from feedmill.store.users.users import add_user
 from tests.pools.pool_rows import NOW, add_pool
 
 BY = Actor()
 
 
-async def access(db: Database, user: User, *groups: PoolGroup, key: ApiToken | None = None) -> list[bool]:
-    found = await pool_access(db, Caller(user, user.scopes, key=key))
+async def access(db: Database, user: User, *groups: PoolGroup, key: ApiKey | None = None) -> list[bool]:
+    found = await pool_access(db, Caller(user, user.scopes, api_key=key))
     return [found.allows(group.id) for group in groups]
 
 
@@ -73,8 +73,8 @@ async def test_a_limited_key_takes_what_both_it_and_its_owner_may(
     await grant_access(any_db, groups[0], bob, BY, NOW)
     news, sport = groups
 
-    both = await add_token(any_db, bob.id, "both", "fm_both", ["pools"], NOW, groups=[news.id, sport.id])
-    one = await add_token(any_db, bob.id, "one", "fm_one", ["pools"], NOW, groups=[sport.id])
+    both = await add_api_key(any_db, bob.id, "both", "fm_both", ["pools"], NOW, groups=[news.id, sport.id])
+    one = await add_api_key(any_db, bob.id, "one", "fm_one", ["pools"], NOW, groups=[sport.id])
 
     assert both.pool_groups == (PoolGroupName(news.id, "news"), PoolGroupName(sport.id, "sport"))
     assert await access(any_db, bob, *groups, key=both) == [True, False]
@@ -85,11 +85,11 @@ async def test_a_limited_key_whose_groups_are_deleted_takes_nothing(
     any_db: Database, groups: tuple[PoolGroup, PoolGroup]
 ) -> None:
     admin = await add_user(any_db, "admin", None, True, NOW)
-    await add_token(any_db, admin.id, "news", "fm_news", ["pools"], NOW, groups=[groups[0].id])
+    await add_api_key(any_db, admin.id, "news", "fm_news", ["pools"], NOW, groups=[groups[0].id])
 
     await drop_group(any_db, groups[0], NOW)
 
-    who = await caller_of_api_token(any_db, "fm_news", NOW)
+    who = await caller_of_api_key(any_db, "fm_news", NOW)
     assert who is not None
     assert (await pool_access(any_db, who)).group_ids == frozenset()
-    assert [key.pool_groups for key in await tokens_of(any_db, admin.id, NOW)] == [()]
+    assert [key.pool_groups for key in await api_keys_of(any_db, admin.id, NOW)] == [()]

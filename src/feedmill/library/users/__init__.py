@@ -1,1 +1,1 @@
-"""Users: accounts, passwords, sign-in, API tokens, preferences, limits."""
+"""Users: accounts, passwords, sign-in, API keys, preferences, limits."""

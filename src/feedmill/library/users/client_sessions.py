@@ -15,7 +15,7 @@ from feedmill.library.users.sign_in import authenticate
 from feedmill.model.user import JWT, RequestOrigin
 from feedmill.store.database import Database
 from feedmill.store.users import sessions
-from feedmill.store.users.api_tokens import token_digest
+from feedmill.store.users.api_keys import secret_digest
 
 log = get_logger(__name__)
 
@@ -44,7 +44,7 @@ async def begin_client_session(
     """A session for whoever knows the password, with the secret of its first refresh token."""
     user = await authenticate(db, name, password, origin, now)
     number = token_hex(16)
-    session_id = await sessions.begin_session(db, user.id, JWT, token_digest(number), origin, now)
+    session_id = await sessions.begin_session(db, user.id, JWT, secret_digest(number), origin, now)
     return ClientSession(user.id, session_id, number)
 
 
@@ -53,7 +53,7 @@ async def renew_client_session(db: Database, session: ClientSession, now: dateti
     if await caller_of_client_session(db, session.session_id, now) is None:
         raise BadRefreshToken
     following = replace(session, secret=token_hex(16))
-    digests = token_digest(session.secret), token_digest(following.secret)
+    digests = secret_digest(session.secret), secret_digest(following.secret)
     if not await sessions.renew_session(db, session.session_id, *digests, now):
         log.warning("refresh_token_reused", user_id=session.user_id)
         await end_client_session(db, session)

@@ -1,10 +1,10 @@
-"""Finds who a session or an API token speaks for, and what they may do with it."""
+"""Finds who a session or an API key speaks for, and what they may do with it."""
 
 from datetime import datetime
 
 from feedmill.model.user import Caller
 from feedmill.store.database import Database
-from feedmill.store.users.api_tokens import TOKEN_PREFIX, find_token_holder, record_token_use, token_digest
+from feedmill.store.users.api_keys import API_KEY_PREFIX, find_api_key_holder, record_api_key_use, secret_digest
 from feedmill.store.users.sessions import (
     SessionHolder,
     find_browser_session_holder,
@@ -15,7 +15,7 @@ from feedmill.store.users.sessions import (
 
 async def caller_of_cookie(db: Database, token: str, now: datetime) -> Caller | None:
     """The user of the browser session that holds this token; None if it has ended."""
-    return await _session_caller(db, await find_browser_session_holder(db, token_digest(token), now), now)
+    return await _session_caller(db, await find_browser_session_holder(db, secret_digest(token), now), now)
 
 
 async def caller_of_client_session(db: Database, session_id: int, now: datetime) -> Caller | None:
@@ -23,19 +23,19 @@ async def caller_of_client_session(db: Database, session_id: int, now: datetime)
     return await _session_caller(db, await find_client_session_holder(db, session_id, now), now)
 
 
-def is_api_token(secret: str) -> bool:
-    return secret.startswith(TOKEN_PREFIX)
+def is_api_key(secret: str) -> bool:
+    return secret.startswith(API_KEY_PREFIX)
 
 
-async def caller_of_api_token(db: Database, secret: str, now: datetime) -> Caller | None:
-    """The owner of this token; None if it was revoked or has expired."""
-    holder = await find_token_holder(db, token_digest(secret), now)
+async def caller_of_api_key(db: Database, secret: str, now: datetime) -> Caller | None:
+    """The owner of this key; None if it was revoked or has expired."""
+    holder = await find_api_key_holder(db, secret_digest(secret), now)
     if holder is None:
         return None
-    user, token = holder
-    await record_token_use(db, user, token, now)
-    # A token that was made by an admin loses that scope when its owner does.
-    return Caller(user, frozenset(token.scopes) & user.scopes, key=token)
+    user, key = holder
+    await record_api_key_use(db, user, key, now)
+    # A key that was made by an admin loses that scope when its owner does.
+    return Caller(user, frozenset(key.scopes) & user.scopes, api_key=key)
 
 
 async def _session_caller(db: Database, holder: SessionHolder | None, now: datetime) -> Caller | None:

@@ -21,7 +21,7 @@ async def end_session(db: Database, who: Caller, session_id: int) -> None:
 
 
 async def end_current_session(db: Database, who: Caller) -> bool:
-    """Ends the session that the request is made in; False for an API token, which has none."""
+    """Ends the session that the request is made in; False for an API key, which has none."""
     if who.session_id is None:
         return False
     await sessions.end_session(db, who.user.id, who.session_id)

@@ -9,7 +9,7 @@ from feedmill.library.users.manage_users import normalize_user_name
 from feedmill.model.user import ACTIVE, BROWSER, Caller, RequestOrigin, User
 from feedmill.store.database import Database
 from feedmill.store.users import sessions, users
-from feedmill.store.users.api_tokens import token_digest
+from feedmill.store.users.api_keys import secret_digest
 
 
 async def authenticate(db: Database, name: str, password: str, origin: RequestOrigin, now: datetime) -> User:
@@ -40,14 +40,14 @@ async def begin_session(
 ) -> tuple[str, Caller]:
     """Begins a browser session for a user who has just entered or chosen the password."""
     token = token_urlsafe(32)
-    ended = token_digest(replacing) if replacing else None
-    session_id = await sessions.begin_session(db, user.id, BROWSER, token_digest(token), origin, now, ended)
+    ended = secret_digest(replacing) if replacing else None
+    session_id = await sessions.begin_session(db, user.id, BROWSER, secret_digest(token), origin, now, ended)
     return token, Caller(user, user.scopes, session_id)
 
 
 async def sign_out(db: Database, token: str) -> None:
     """Ends the browser session of that token."""
-    await sessions.end_session_by_token(db, token_digest(token))
+    await sessions.end_session_by_token(db, secret_digest(token))
 
 
 def _normal_name(typed: str) -> str | None:

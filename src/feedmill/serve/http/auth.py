@@ -6,10 +6,10 @@ from starlette.requests import HTTPConnection
 
 from feedmill.app import App
 from feedmill.library.users.find_caller import (
-    caller_of_api_token,
+    caller_of_api_key,
     caller_of_client_session,
     caller_of_cookie,
-    is_api_token,
+    is_api_key,
 )
 from feedmill.library.users.sign_in import sign_in as sign_in_with_password
 from feedmill.library.users.sign_in import sign_out as end_browser_session
@@ -46,8 +46,8 @@ def has_bearer_token(connection: HTTPConnection) -> bool:
 
 
 async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
-    if is_api_token(secret):
-        return await caller_of_api_token(app.db, secret, now)
+    if is_api_key(secret):
+        return await caller_of_api_key(app.db, secret, now)
     access = import_by_name(JWT_MODULE)
     claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)
     return await caller_of_client_session(app.db, claims.session_id, now) if claims else None

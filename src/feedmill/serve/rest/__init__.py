@@ -29,14 +29,14 @@ from feedmill.serve.rest.entries import labels, marks, read_entries
 from feedmill.serve.rest.feeds import schedule_feed, subscribed_feeds
 from feedmill.serve.rest.pools import grants, groups, items
 from feedmill.serve.rest.subscriptions import folders, opml
-from feedmill.serve.rest.users import access_tokens, api_tokens, me, registration, sessions, setup
+from feedmill.serve.rest.users import access_tokens, api_keys, me, registration, sessions, setup
 
 ROUTERS = (
     setup.router,
     registration.router,
     sessions.router,
     access_tokens.router,
-    api_tokens.router,
+    api_keys.router,
     me.router,
     # Before the feeds: their paths would else be taken for the id of one.
     opml.router,

@@ -19,7 +19,7 @@ from feedmill.serve.web.subscriptions import (
     starter_feeds,
     subscribe_page,
 )
-from feedmill.serve.web.users import api_tokens, appearance, keymap, registration, sessions, settings, setup, sign_in
+from feedmill.serve.web.users import api_keys, appearance, keymap, registration, sessions, settings, setup, sign_in
 from feedmill.serve.web.webhooks import webhook_pages
 
 ROUTES = [
@@ -57,7 +57,7 @@ ROUTES = [
     *storage_usage.routes,
     *settings.routes,
     *sessions.routes,
-    *api_tokens.routes,
+    *api_keys.routes,
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,

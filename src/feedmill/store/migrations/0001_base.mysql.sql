@@ -345,11 +345,11 @@ CREATE TABLE IF NOT EXISTS subscriptions (
   INDEX subscriptions_of_feed (feed_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
-CREATE TABLE IF NOT EXISTS tokens (
+CREATE TABLE IF NOT EXISTS api_keys (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,
   name VARCHAR(190) NOT NULL,
-  token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  key_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   scopes LONGTEXT NOT NULL,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
@@ -359,8 +359,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   limited_to_groups INTEGER NOT NULL DEFAULT '0',
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-  UNIQUE (token_hash),
-  INDEX tokens_of_user (user_id)
+  UNIQUE (key_hash),
+  INDEX api_keys_of_user (user_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS tombstones (
@@ -551,11 +551,11 @@ CREATE TABLE IF NOT EXISTS states (
   INDEX states_starred (user_id, starred_at, entry_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
-CREATE TABLE IF NOT EXISTS token_pool_groups (
-  token_id BIGINT NOT NULL,
+CREATE TABLE IF NOT EXISTS api_key_pool_groups (
+  api_key_id BIGINT NOT NULL,
   group_id BIGINT NOT NULL,
-  PRIMARY KEY (token_id, group_id),
-  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  PRIMARY KEY (api_key_id, group_id),
+  FOREIGN KEY(api_key_id) REFERENCES api_keys (id) ON DELETE CASCADE,
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

@@ -371,11 +371,11 @@ CREATE TABLE IF NOT EXISTS subscriptions (
 
 CREATE INDEX IF NOT EXISTS subscriptions_of_feed ON subscriptions (feed_id);
 
-CREATE TABLE IF NOT EXISTS tokens (
+CREATE TABLE IF NOT EXISTS api_keys (
   id BIGSERIAL NOT NULL,
   user_id BIGINT NOT NULL,
   name VARCHAR(190) COLLATE "C" NOT NULL,
-  token_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  key_hash VARCHAR(64) COLLATE "C" NOT NULL,
   scopes TEXT NOT NULL,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   last_used_at VARCHAR(24) COLLATE "C",
@@ -385,10 +385,10 @@ CREATE TABLE IF NOT EXISTS tokens (
   limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-  UNIQUE (token_hash)
+  UNIQUE (key_hash)
 );
 
-CREATE INDEX IF NOT EXISTS tokens_of_user ON tokens (user_id);
+CREATE INDEX IF NOT EXISTS api_keys_of_user ON api_keys (user_id);
 
 CREATE TABLE IF NOT EXISTS tombstones (
   feed_id BIGINT NOT NULL,
@@ -600,11 +600,11 @@ CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
 
 CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
 
-CREATE TABLE IF NOT EXISTS token_pool_groups (
-  token_id BIGINT NOT NULL,
+CREATE TABLE IF NOT EXISTS api_key_pool_groups (
+  api_key_id BIGINT NOT NULL,
   group_id BIGINT NOT NULL,
-  PRIMARY KEY (token_id, group_id),
-  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  PRIMARY KEY (api_key_id, group_id),
+  FOREIGN KEY(api_key_id) REFERENCES api_keys (id) ON DELETE CASCADE,
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 

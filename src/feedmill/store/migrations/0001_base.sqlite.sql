@@ -356,11 +356,11 @@ CREATE TABLE IF NOT EXISTS subscriptions (
 
 CREATE INDEX IF NOT EXISTS subscriptions_of_feed ON subscriptions (feed_id);
 
-CREATE TABLE IF NOT EXISTS tokens (
+CREATE TABLE IF NOT EXISTS api_keys (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,
   name VARCHAR(190) NOT NULL,
-  token_hash VARCHAR(64) NOT NULL,
+  key_hash VARCHAR(64) NOT NULL,
   scopes TEXT NOT NULL,
   created_at VARCHAR(24) NOT NULL,
   last_used_at VARCHAR(24),
@@ -369,10 +369,10 @@ CREATE TABLE IF NOT EXISTS tokens (
   made_by INTEGER,
   limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-  UNIQUE (token_hash)
+  UNIQUE (key_hash)
 );
 
-CREATE INDEX IF NOT EXISTS tokens_of_user ON tokens (user_id);
+CREATE INDEX IF NOT EXISTS api_keys_of_user ON api_keys (user_id);
 
 CREATE TABLE IF NOT EXISTS tombstones (
   feed_id INTEGER NOT NULL,
@@ -578,11 +578,11 @@ CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
 
 CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
 
-CREATE TABLE IF NOT EXISTS token_pool_groups (
-  token_id INTEGER NOT NULL,
+CREATE TABLE IF NOT EXISTS api_key_pool_groups (
+  api_key_id INTEGER NOT NULL,
   group_id INTEGER NOT NULL,
-  PRIMARY KEY (token_id, group_id),
-  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  PRIMARY KEY (api_key_id, group_id),
+  FOREIGN KEY(api_key_id) REFERENCES api_keys (id) ON DELETE CASCADE,
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 

@@ -31,8 +31,8 @@ REVOKE = pool_grants.delete().where(_of_group, pool_grants.c.user_id == bindpara
 
 
 async def pool_access(db: Database, who: Caller) -> PoolAccess:
-    """The groups that the caller may take from: all for an admin, else those granted; a token may limit them."""
-    limit = who.key.pool_groups if who.key else None
+    """The groups that the caller may take from: all for an admin, else those granted; an API key may limit them."""
+    limit = who.api_key.pool_groups if who.api_key else None
     allowed = None if limit is None else frozenset(group.id for group in limit)
     if not who.user.is_admin:
         granted = frozenset(row["group_id"] for row in await db.query(OF_USER, {"user_id": who.user.id}))

@@ -18,13 +18,15 @@ from feedmill.store.schema.entries import (
 )
 from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
 from feedmill.store.schema.metadata import metadata
-from feedmill.store.schema.pools import pool_grants, pool_groups, pool_items, token_pool_groups
+from feedmill.store.schema.pools import api_key_pool_groups, pool_grants, pool_groups, pool_items
 from feedmill.store.schema.search import saved_searches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
-from feedmill.store.schema.users import sessions, sign_in_tries, tokens, users
+from feedmill.store.schema.users import api_keys, sessions, sign_in_tries, users
 from feedmill.store.schema.webhooks import deliveries, webhooks
 
 __all__ = [
+    "api_key_pool_groups",
+    "api_keys",
     "audit",
     "batch_jobs",
     "batches",
@@ -58,8 +60,6 @@ __all__ = [
     "sign_in_tries",
     "states",
     "subscriptions",
-    "token_pool_groups",
-    "tokens",
     "tombstones",
     "unread",
     "unread_lists",

@@ -39,10 +39,10 @@ pool_grants = table(
     Index("pool_grants_of_user", "user_id"),
 )
 
-# The groups that an API token is limited to.
-token_pool_groups = table(
-    "token_pool_groups",
-    belongs_to("tokens", primary_key=True, autoincrement=False),
+# The groups that an API key is limited to.
+api_key_pool_groups = table(
+    "api_key_pool_groups",
+    belongs_to("api_keys", primary_key=True, autoincrement=False),
     belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
 )
 

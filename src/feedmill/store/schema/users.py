@@ -1,4 +1,4 @@
-"""Tables of users, sessions, API tokens and sign-in attempts."""
+"""Tables of users, sessions, API keys and sign-in attempts."""
 
 from sqlalchemy import Column, Index
 
@@ -49,22 +49,22 @@ sessions = table(
     Index("sessions_expiry", "expires_at"),
 )
 
-tokens = table(
-    "tokens",
+api_keys = table(
+    "api_keys",
     key(),
     belongs_to("users"),
     Column("name", exact_text(190), nullable=False),
-    Column("token_hash", Token, nullable=False, unique=True),
+    Column("key_hash", Token, nullable=False, unique=True),
     Column("scopes", LongText, nullable=False),
     timestamp("created_at", required=True),
     timestamp("last_used_at"),
     timestamp("expires_at"),
     timestamp("revoked_at"),
-    # The token that it was created with; it is valid only while that one is.
+    # The key that it was created with; it is valid only while that one is.
     Column("made_by", Id),
-    # Whether `token_pool_groups` limits the groups that it may take from.
+    # Whether `api_key_pool_groups` limits the groups that it may take from.
     flag("limited_to_groups"),
-    Index("tokens_of_user", "user_id"),
+    Index("api_keys_of_user", "user_id"),
 )
 
 # Recent sign-in attempts, by a digest of the name or address.

@@ -1,1 +1,1 @@
-"""Users: accounts, the first admin, sessions, API tokens, sign-in attempts."""
+"""Users: accounts, the first admin, sessions, API keys, sign-in attempts."""

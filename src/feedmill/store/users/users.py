@@ -34,7 +34,7 @@ COUNT = select(func.count().label("n")).select_from(users)
 SET_PASSWORD = users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
 SET_SETTINGS = users.update().where(users.c.id == bindparam("of_user")).values(settings=bindparam("new_settings"))
 SET_LAST_SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
-# Changes nothing, but locks the row: adding tokens and ending sessions of one user happen one after the other.
+# Changes nothing, but locks the row: adding API keys and ending sessions of one user happen one after the other.
 LOCK = users.update().where(users.c.id == bindparam("of_user")).values(status=users.c.status)
 REHASH = SET_PASSWORD.where(users.c.password_hash == bindparam("old_hash"))
 

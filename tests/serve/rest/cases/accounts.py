@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from feedmill.library.users.manage_users import set_password
 from feedmill.library.users.sign_in import begin_session
 from feedmill.model.user import Actor, RequestOrigin
-from feedmill.store.users.api_tokens import add_token, token_digest
+from feedmill.store.users.api_keys import add_api_key, secret_digest
 from tests.serve.rest.cases import Case, CaseRequest, simple_case
 from tests.serve.rest.site import Person, Site
 
@@ -21,13 +21,13 @@ async def _one_session(site: Site, alice: Person) -> CaseRequest:
 
 
 async def _keys(site: Site, alice: Person) -> CaseRequest:
-    await add_token(site.app.db, alice.user.id, "Alice's script", "fm_secret", ["read"], datetime.now(UTC))
-    return CaseRequest("/tokens", secret="Alice's script")
+    await add_api_key(site.app.db, alice.user.id, "Alice's script", "fm_secret", ["read"], datetime.now(UTC))
+    return CaseRequest("/api-keys", secret="Alice's script")
 
 
 async def _one_key(site: Site, alice: Person) -> CaseRequest:
-    made = await add_token(site.app.db, alice.user.id, "x", token_digest("y"), ["read"], datetime.now(UTC))
-    return CaseRequest(f"/tokens/{made.id}")
+    made = await add_api_key(site.app.db, alice.user.id, "x", secret_digest("y"), ["read"], datetime.now(UTC))
+    return CaseRequest(f"/api-keys/{made.id}")
 
 
 async def _password(site: Site, alice: Person) -> CaseRequest:
@@ -40,8 +40,8 @@ CASES = {
     "DELETE /sessions": simple_case("/sessions", others=200),
     "DELETE /sessions/current": simple_case("/sessions/current", others=204),
     "DELETE /sessions/{session_id}": Case(_one_session),
-    "GET /tokens": Case(_keys, others=200),
-    "POST /tokens": simple_case("/tokens", {"name": "script", "scopes": ["read"]}, others=201),
-    "DELETE /tokens/{token_id}": Case(_one_key),
+    "GET /api-keys": Case(_keys, others=200),
+    "POST /api-keys": simple_case("/api-keys", {"name": "script", "scopes": ["read"]}, others=201),
+    "DELETE /api-keys/{key_id}": Case(_one_key),
     "PUT /me/password": Case(_password, others=422),
 }

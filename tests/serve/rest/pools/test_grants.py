@@ -11,7 +11,7 @@ from feedmill.errors import UnknownGroup
 from feedmill.model.pool import PoolGroup, PoolKind
 from feedmill.model.user import Actor
 from feedmill.store.admin.users import update_user
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.pools.pool_rows import LEASE, NOW, add_entries, add_pool, label
 from tests.serve.rest.site import Person, Site
 
@@ -32,7 +32,7 @@ async def bobs(news: PoolGroup, alice: Person, bob: Person) -> PoolGroup:
 
 
 async def key_of(site: Site, person: Person, **wishes: Any) -> httpx.AsyncClient:
-    made = await person.post("/tokens", {"name": "program", "scopes": ["pools"]} | wishes)
+    made = await person.post("/api-keys", {"name": "program", "scopes": ["pools"]} | wishes)
     assert made.status_code == 201, made.text
     return await site.browser(Authorization=f"Bearer {made.json()['key']}")
 
@@ -166,18 +166,18 @@ async def test_a_key_that_is_limited_to_a_group_takes_from_that_group_only(
     assert (await program.post("/api/pools/news/titles/pop")).status_code == 200
     assert (await program.post("/api/pools/other/titles/pop")).status_code == 404
     assert [group["name"] for group in (await program.get("/api/pools")).json()["items"]] == ["news"]
-    assert [key["pool_groups"] for key in (await alice.get("/tokens")).json()["items"]] == [["news"], None]
+    assert [key["pool_groups"] for key in (await alice.get("/api-keys")).json()["items"]] == [["news"], None]
 
 
 async def test_a_limited_key_cannot_create_an_unlimited_one(site: Site, news: PoolGroup, alice: Person) -> None:
     await add_pool(site.app.db, ["other"], name="other")
     scopes, now = ["pools", "write"], datetime.now(UTC)
-    await add_token(site.app.db, alice.user.id, "limited", "fm_limited", scopes, now, groups=[news.id])
+    await add_api_key(site.app.db, alice.user.id, "limited", "fm_limited", scopes, now, groups=[news.id])
     limited = await site.browser(Authorization="Bearer fm_limited")
     new = {"name": "next", "scopes": ["pools"]}
 
-    beyond = await limited.post("/api/tokens", json=new | {"pool_groups": ["news", "other"]})
-    made = await limited.post("/api/tokens", json=new)
+    beyond = await limited.post("/api/api-keys", json=new | {"pool_groups": ["news", "other"]})
+    made = await limited.post("/api/api-keys", json=new)
 
     assert (beyond.status_code, beyond.json()["errors"][0]["field"]) == (422, "pool_groups")
     assert made.json()["pool_groups"] == ["news"]
@@ -201,7 +201,7 @@ async def test_an_invalid_limit_is_refused(
     await add_pool(site.app.db, ["hidden"], name="hidden")
     maker = alice if "admin" in wishes.get("scopes", ()) else bob
 
-    refused = await maker.post("/tokens", {"name": "x", "scopes": ["pools"]} | wishes)
+    refused = await maker.post("/api-keys", {"name": "x", "scopes": ["pools"]} | wishes)
 
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"].startswith("pool_groups")

@@ -52,7 +52,7 @@ async def test_a_change_with_an_access_token_needs_no_csrf_token(
 ) -> None:
     headers = {"Authorization": f"Bearer {pair['access_token']}"}
 
-    made = await nobody.post("/api/tokens", json={"name": "script", "scopes": ["read"]}, headers=headers)
+    made = await nobody.post("/api/api-keys", json={"name": "script", "scopes": ["read"]}, headers=headers)
 
     assert made.status_code == 201
 

@@ -6,7 +6,7 @@ import httpx
 
 from feedmill.library.users.manage_users import set_password
 from feedmill.model.user import READ, Actor
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.serve.rest.site import Person, Site
 
 
@@ -35,7 +35,7 @@ async def test_a_missing_scope_is_reported(site: Site) -> None:
 async def test_a_new_password_reports_what_has_ended_and_what_stays(site: Site, bob: Person) -> None:
     now = datetime.now(UTC)
     await set_password(site.app.db, bob.user, "old password", None, now, Actor())
-    await add_token(site.app.db, bob.user.id, "another", "fm_another", ["read"], now)
+    await add_api_key(site.app.db, bob.user.id, "another", "fm_another", ["read"], now)
     browser = await site.browser()
     await browser.post("/api/sessions", json={"name": "bob", "password": "old password"})
 

@@ -101,10 +101,10 @@ async def test_too_many_wrong_passwords_are_refused_with_the_time_to_wait(nobody
 async def test_a_change_with_the_cookie_needs_a_csrf_token(dora: httpx.AsyncClient) -> None:
     new = {"name": "script", "scopes": ["read"]}
 
-    without = await dora.post("/api/tokens", json=new)
-    wrong = await dora.post("/api/tokens", json=new, headers={"X-CSRF-Token": csrf_token_for("another session")})
-    elsewhere = await dora.post("/api/tokens", json=new, headers=csrf(dora) | {"Origin": "https://evil.example"})
-    ours = await dora.post("/api/tokens", json=new, headers=csrf(dora) | {"Origin": "http://feedmill.test"})
+    without = await dora.post("/api/api-keys", json=new)
+    wrong = await dora.post("/api/api-keys", json=new, headers={"X-CSRF-Token": csrf_token_for("another session")})
+    elsewhere = await dora.post("/api/api-keys", json=new, headers=csrf(dora) | {"Origin": "https://evil.example"})
+    ours = await dora.post("/api/api-keys", json=new, headers=csrf(dora) | {"Origin": "http://feedmill.test"})
 
     assert [answer.status_code for answer in (without, wrong, elsewhere, ours)] == [403, 403, 403, 201]
     assert without.json()["code"] == "bad_csrf_token"

@@ -125,7 +125,7 @@ async def test_a_reset_password_is_shown_once_and_works(site: Site, alice: Visit
 async def test_a_password_reset_lists_the_keys_that_stay_and_offers_to_revoke_them(
     alice: Visitor, charlie: Visitor
 ) -> None:
-    await charlie.send("/settings/keys", name="mine", scope=["read"], days="")
+    await charlie.send("/settings/api-keys", name="mine", scope=["read"], days="")
     user = await _path_of(alice, "charlie")
     assert "Also revoke their API key" in text_of(await alice.see(user))
 

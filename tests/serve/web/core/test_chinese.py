@@ -9,14 +9,14 @@ import pytest
 from lxml import html
 
 from feedmill.i18n.messages import Message, message_to_stored
-from feedmill.library.users.find_caller import caller_of_api_token
+from feedmill.library.users.find_caller import caller_of_api_key
 from feedmill.library.users.manage_users import create_first_admin, make_user
 from feedmill.model.pool import PoolRule
 from feedmill.model.user import Actor
 from feedmill.store.database import Step
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.schema import feeds, fetch_log, image_tasks
-from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.api_keys import add_api_key
 from tests.browser.sample_feeds import CHINESE, PASSWORD, SampleEntry, SampleFeed, subscribe_to
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
@@ -56,7 +56,7 @@ PAGES = [
     "/feed/1/archive/reparse",
     "/settings",
     "/settings/sessions",
-    "/settings/keys",
+    "/settings/api-keys",
     "/settings/webhooks",
     "/pools",
     "/pools/new",
@@ -138,18 +138,18 @@ async def test_pages_about_permissions_have_no_english_sentence(site: Site, read
     bob = await make_user(db, "bob", PASSWORD, False, now, Actor())
     group = await site.app.pools.create("磨坊", PoolRule(labels=("好",), labels_of="bob"))
     await grant_access(db, group, bob, Actor(), now)
-    await add_token(db, alice.id, "索引", "fm_limited", ["read", "pools", "write"], now, groups=[group.id])
-    who = await caller_of_api_token(db, "fm_limited", now)
-    await add_token(db, bob.id, "手机", "fm_phone", ["read"], now)
-    await add_token(db, alice.id, "其他", "fm_made", ["read"], now, maker=who)
+    await add_api_key(db, alice.id, "索引", "fm_limited", ["read", "pools", "write"], now, groups=[group.id])
+    who = await caller_of_api_key(db, "fm_limited", now)
+    await add_api_key(db, bob.id, "手机", "fm_phone", ["read"], now)
+    await add_api_key(db, alice.id, "其他", "fm_made", ["read"], now, maker=who)
     await Visitor.signed_in(site, "alice")
 
-    pages = ["/pools", f"/pools/{group.id}", "/settings", "/settings/keys", "/settings/sessions", "/admin/users/2"]
+    pages = ["/pools", f"/pools/{group.id}", "/settings", "/settings/api-keys", "/settings/sessions", "/admin/users/2"]
     found = {path: list(_english(await _page(reader, path))) for path in pages}
     sent = [
         (f"/pools/{group.id}/grants", {"taker": "nobody"}),
         ("/pools/new", {"name": "x", "labels": "x", "labels_of": "nobody"}),
-        ("/settings/keys", {"name": "x", "scope": "read", "pool_group": str(group.id)}),
+        ("/settings/api-keys", {"name": "x", "scope": "read", "pool_group": str(group.id)}),
         ("/admin/users/2/password", {"revoke_keys": "yes"}),
         ("/settings/password", {"current": PASSWORD, "new": "long enough", "again": "long enough"}),
         ("/settings/sessions/end-others", {"revoke_keys": "yes"}),

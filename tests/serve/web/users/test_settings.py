@@ -83,7 +83,7 @@ async def test_a_new_password_signs_out_everywhere_else(site: Site, alice: Visit
 async def test_a_new_password_lists_the_keys_that_stay_and_offers_to_revoke_them(site: Site, alice: Visitor) -> None:
     keys = []
     for name in ("one", "two"):
-        made = await alice.send("/settings/keys", name=name, scope=["read"], days="")
+        made = await alice.send("/settings/api-keys", name=name, scope=["read"], days="")
         keys += re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     first = {"current": PASSWORD, "new": "another horse", "again": "another horse"}
     second = {"current": "another horse", "new": "a third horse", "again": "a third horse"}
@@ -165,7 +165,7 @@ async def test_all_other_sessions_end_at_once(site: Site, alice: Visitor) -> Non
 
 
 async def test_signing_out_everywhere_else_offers_to_revoke_keys_too(site: Site, alice: Visitor) -> None:
-    made = await alice.send("/settings/keys", name="one", scope=["read"], days="")
+    made = await alice.send("/settings/api-keys", name="one", scope=["read"], days="")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     await Visitor.signed_in(site, "alice")
     assert "Also revoke my API key" in text_of(await alice.see("/settings/sessions"))
@@ -180,23 +180,23 @@ async def test_signing_out_everywhere_else_offers_to_revoke_keys_too(site: Site,
 
 
 async def test_a_key_is_shown_once_and_works_until_it_is_revoked(site: Site, alice: Visitor) -> None:
-    made = await alice.send("/settings/keys", name="My phone", scope=["read"], days="30")
+    made = await alice.send("/settings/api-keys", name="My phone", scope=["read"], days="30")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     program = await site.browser(Authorization=f"Bearer {key}")
     assert (await program.get("/api/me")).json()["scopes"] == ["read"]
 
-    page = await alice.see("/settings/keys")
+    page = await alice.see("/settings/api-keys")
     assert key not in page.text_content()
     assert "My phone" in text_of(page)
     [action] = page.xpath("//tbody//form/@action")
     await alice.send(action)
 
     assert (await program.get("/api/me")).status_code == 401
-    assert "You have no API keys." in text_of(await alice.see("/settings/keys"))
+    assert "You have no API keys." in text_of(await alice.see("/settings/api-keys"))
 
 
 async def test_a_key_needs_a_name_and_a_scope(alice: Visitor) -> None:
-    answer = await alice.send("/settings/keys", name="  ", days="")
+    answer = await alice.send("/settings/api-keys", name="  ", days="")
 
     assert answer.status_code == 422
     assert "Give the key a name" in answer.text
@@ -205,10 +205,10 @@ async def test_a_key_needs_a_name_and_a_scope(alice: Visitor) -> None:
 
 
 async def test_a_user_cannot_create_a_key_with_more_rights_than_their_own(charlie: Visitor) -> None:
-    page = await charlie.see("/settings/keys")
+    page = await charlie.see("/settings/api-keys")
     assert page.xpath("//input[@name='scope']/@value") == ["read", "write", "pools"]
 
-    assert (await charlie.send("/settings/keys", name="x", scope="admin", days="")).status_code == 403
+    assert (await charlie.send("/settings/api-keys", name="x", scope="admin", days="")).status_code == 403
 
 
 async def test_a_key_for_some_groups_lists_them_and_takes_from_no_other(site: Site, alice: Visitor) -> None:
@@ -216,15 +216,15 @@ async def test_a_key_for_some_groups_lists_them_and_takes_from_no_other(site: Si
     for group in (news, other):
         await site.app.pools.fill(group.id)
 
-    made = await alice.send("/settings/keys", name="consumer", scope=["pools"], pool_group=[str(news.id)], days="")
+    made = await alice.send("/settings/api-keys", name="consumer", scope=["pools"], pool_group=[str(news.id)], days="")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     program = await site.browser(Authorization=f"Bearer {key}")
 
-    assert "Only from: 新闻" in text_of(await alice.see("/settings/keys"))
+    assert "Only from: 新闻" in text_of(await alice.see("/settings/api-keys"))
     assert (await program.post(f"/api/pools/{news.id}/titles/pop")).status_code == 200
     assert (await program.post(f"/api/pools/{other.id}/titles/pop")).status_code == 404
     await site.app.pools.delete(news.id)
-    assert "it has access to none" in text_of(await alice.see("/settings/keys"))
+    assert "it has access to none" in text_of(await alice.see("/settings/api-keys"))
 
 
 @pytest.mark.parametrize("scope", [["read"], ["pools", "admin"]])
@@ -233,7 +233,7 @@ async def test_a_key_for_some_groups_needs_the_pools_scope_and_cannot_administer
 ) -> None:
     group = await site.app.pools.create("news", PoolRule())
 
-    answer = await alice.send("/settings/keys", name="x", scope=scope, pool_group=[str(group.id)], days="")
+    answer = await alice.send("/settings/api-keys", name="x", scope=scope, pool_group=[str(group.id)], days="")
 
     assert answer.status_code == 422
     assert "needs “Pools”" in answer.text
@@ -243,25 +243,25 @@ async def test_a_key_for_some_groups_needs_the_pools_scope_and_cannot_administer
 async def test_a_user_without_grants_is_offered_no_groups(site: Site, charlie: Visitor) -> None:
     group = await site.app.pools.create("news", PoolRule())
 
-    assert (await charlie.see("/settings/keys")).xpath("//input[@name='pool_group']") == []
-    answer = await charlie.send("/settings/keys", name="x", scope=["pools"], pool_group=[str(group.id)], days="")
+    assert (await charlie.see("/settings/api-keys")).xpath("//input[@name='pool_group']") == []
+    answer = await charlie.send("/settings/api-keys", name="x", scope=["pools"], pool_group=[str(group.id)], days="")
 
     assert answer.status_code == 422
 
 
 async def test_the_keys_that_a_key_created_are_shown_before_it_is_revoked(site: Site, alice: Visitor) -> None:
-    made = await alice.send("/settings/keys", name="maker", scope=["read", "write"], days="")
+    made = await alice.send("/settings/api-keys", name="maker", scope=["read", "write"], days="")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     program = await site.browser(Authorization=f"Bearer {key}")
-    await program.post("/api/tokens", json={"name": "made", "scopes": ["read"]})
+    await program.post("/api/api-keys", json={"name": "made", "scopes": ["read"]})
 
-    page = await alice.see("/settings/keys")
+    page = await alice.see("/settings/api-keys")
     assert "Created with the key “maker”" in text_of(page)
     assert "Revoking it also revokes the key that was created with it." in text_of(page)
     [_, action] = page.xpath("//tbody//form/@action")
     await alice.send(action)
 
-    assert "You have no API keys." in text_of(await alice.see("/settings/keys"))
+    assert "You have no API keys." in text_of(await alice.see("/settings/api-keys"))
 
 
 # --- webhooks ---------------------------------------------------------------------------------------------
@@ -304,9 +304,9 @@ async def test_an_invalid_webhook_is_reported_next_to_its_field(alice: Visitor) 
 
 async def test_keys_and_webhooks_of_other_users_are_not_found(site: Site, alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/settings/webhooks", url="https://example.org/hook", event="entries.new")
-    await alice.send("/settings/keys", name="mine", scope="read", days="")
+    await alice.send("/settings/api-keys", name="mine", scope="read", days="")
     [hook] = (await alice.see("/settings/webhooks")).xpath("//tbody//th/a/@href")
-    [key] = (await alice.see("/settings/keys")).xpath("//tbody//form/@action")
+    [key] = (await alice.see("/settings/api-keys")).xpath("//tbody//form/@action")
     await Visitor.signed_in(site, "alice")
     [session] = (await alice.see("/settings/sessions")).xpath("//tbody//form/@action")
 
@@ -317,7 +317,7 @@ async def test_keys_and_webhooks_of_other_users_are_not_found(site: Site, alice:
     assert "example.org/hook" in text_of(await alice.see("/settings/webhooks"))
 
 
-@pytest.mark.parametrize("path", ["/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks"])
+@pytest.mark.parametrize("path", ["/settings", "/settings/sessions", "/settings/api-keys", "/settings/webhooks"])
 async def test_settings_need_a_sign_in_and_forms_need_their_token(site: Site, alice: Visitor, path: str) -> None:
     nobody = await site.browser()
 

@@ -1,1 +1,1 @@
-"""`/api/me`, `/api/sessions`, `/api/tokens`, `/api/auth`, `/api/setup`, `/api/register`: accounts and sign-in."""
+"""`/api/me`, `/api/sessions`, `/api/api-keys`, `/api/auth`, `/api/setup`, `/api/register`: accounts and sign-in."""

@@ -1,4 +1,4 @@
-"""Schemas of users, sessions, API tokens and access tokens."""
+"""Schemas of users, sessions, API keys and access tokens."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.api_schemas.current_user import CurrentUser, Scope
 from feedmill.library.users.passwords import MAX_LENGTH, MIN_LENGTH
-from feedmill.model.user import AccessEnded, ApiToken, Caller, Session
+from feedmill.model.user import AccessEnded, ApiKey, Caller, Session
 from feedmill.serve.http.csrf import csrf_token_for
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.field_types import ShortText, StrictBool, StrictTime
@@ -65,7 +65,7 @@ class SessionPage(BaseModel):
     next: str | None = None
 
 
-class NewApiToken(RequestBody):
+class NewApiKey(RequestBody):
     name: ShortText = Field(description="What it is for.")
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] = Field(description="What it may do.")
     expires_at: StrictTime | None = Field(
@@ -78,7 +78,7 @@ class NewApiToken(RequestBody):
     )
 
 
-class ApiTokenResponse(BaseModel):
+class ApiKeyResponse(BaseModel):
     id: int
     name: str
     scopes: list[Scope]
@@ -91,18 +91,18 @@ class ApiTokenResponse(BaseModel):
     )
 
     @classmethod
-    def of(cls, token: ApiToken) -> "ApiTokenResponse":
-        groups = None if token.pool_groups is None else [group.name for group in token.pool_groups]
-        shown = {name: getattr(token, name) for name in token.__slots__}
+    def of(cls, key: ApiKey) -> "ApiKeyResponse":
+        groups = None if key.pool_groups is None else [group.name for group in key.pool_groups]
+        shown = {name: getattr(key, name) for name in key.__slots__}
         return cls.model_validate(shown | {"pool_groups": groups})
 
 
-class CreatedApiToken(ApiTokenResponse):
+class CreatedApiKey(ApiKeyResponse):
     key: str = Field(description="The key itself. This is the only time that it is shown.")
 
 
-class ApiTokenPage(BaseModel):
-    items: list[ApiTokenResponse]
+class ApiKeyPage(BaseModel):
+    items: list[ApiKeyResponse]
     next: str | None = None
 
 

@@ -26,7 +26,7 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.store.admin.users import UserSummary, read_user_summary, update_user, users_page
 from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
-from feedmill.store.users.api_tokens import tokens_of
+from feedmill.store.users.api_keys import api_keys_of
 from feedmill.store.users.sessions import sessions_of
 
 ADMIN_PATH = "/admin"
@@ -193,7 +193,7 @@ async def _show_one(
         kept=kept[user.id],
         ended=ended,
         sessions=len(await sessions_of(db, user.id, now)),
-        keys=len(await tokens_of(db, user.id, now)),
+        keys=len(await api_keys_of(db, user.id, now)),
     )
 
 

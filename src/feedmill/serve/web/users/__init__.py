@@ -1,1 +1,1 @@
-"""Sign-in, registration, settings, sessions, API tokens, appearance and keyboard shortcuts."""
+"""Sign-in, registration, settings, sessions, API keys, appearance and keyboard shortcuts."""

@@ -1,4 +1,4 @@
-"""`/settings/keys`: lists, creates and revokes API tokens."""
+"""`/settings/api-keys`: lists, creates and revokes API keys."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded
-from feedmill.library.users import api_tokens
+from feedmill.library.users import api_keys
 from feedmill.model.user import SCOPES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
@@ -22,13 +22,13 @@ from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 
-API_TOKENS_PATH = "/settings/keys"
+API_KEYS_PATH = "/settings/api-keys"
 LONGEST_NAME = 190
 # After how many days a key ends by itself; the empty one never does.
 LIFETIME_DAYS = ("", "30", "90", "365")
 
 
-async def list_api_tokens(request: Request) -> Response:
+async def list_api_keys(request: Request) -> Response:
     await signed_in(request)
     return await _show(request)
 
@@ -36,7 +36,7 @@ async def list_api_tokens(request: Request) -> Response:
 @accepts_form(
     {"name": TEXT, "scope": one_of(*SCOPES).repeated, "days": one_of(*LIFETIME_DAYS), "pool_group": TEXT.repeated}
 )
-async def create_token(request: Request) -> Response:
+async def create_api_key(request: Request) -> Response:
     """Shows the new key on the page that answers: it is kept nowhere, so no later page could."""
     caller = await signed_in(request)
     sent = await checked_form(request)
@@ -51,22 +51,22 @@ async def create_token(request: Request) -> Response:
     now, days = datetime.now(UTC), form_text(sent, "days")
     ends = now + timedelta(days=int(days)) if days in LIFETIME_DAYS and days else None
     try:
-        secret, token = await api_tokens.create_api_token(
+        secret, key = await api_keys.create_api_key(
             the_app(request).db, caller, name, scopes, ends, now, groups or None
         )
     except LimitExceeded:
         return await _show(request, {"name": "settings.too_many_keys"}, **asked)
     except BadInput:
         return await _show(request, {"pool_group": "settings.bad_key_groups"}, **asked)
-    return await _show(request, made=(secret, token.name))
+    return await _show(request, made=(secret, key.name))
 
 
 @accepts_form({})
-async def revoke_api_token(request: Request) -> Response:
+async def revoke_api_key(request: Request) -> Response:
     caller = await signed_in(request)
     await checked_form(request)
-    await api_tokens.revoke_api_token(the_app(request).db, caller, path_id(request), datetime.now(UTC))
-    return redirect(API_TOKENS_PATH, flash_success("settings.key_revoked"))
+    await api_keys.revoke_api_key(the_app(request).db, caller, path_id(request), datetime.now(UTC))
+    return redirect(API_KEYS_PATH, flash_success("settings.key_revoked"))
 
 
 async def _show(
@@ -78,12 +78,12 @@ async def _show(
     made: tuple[str, str] | None = None,
 ) -> Response:
     caller, app = request.state.caller, the_app(request)
-    keys = await api_tokens.list_api_tokens(app.db, caller, datetime.now(UTC))
+    keys = await api_keys.list_api_keys(app.db, caller, datetime.now(UTC))
     t, _ = translator_and_dates(request)
     lives = [(days, t("settings.in_days", n=int(days)) if days else t("settings.never")) for days in LIFETIME_DAYS]
     return await render_page(
         request,
-        "users/api_tokens.html",
+        "users/api_keys.html",
         422 if errors else 200,
         active="/settings",
         errors=errors or {},
@@ -102,7 +102,7 @@ async def _show(
 
 
 routes = [
-    Route(API_TOKENS_PATH, list_api_tokens, methods=["GET"]),
-    Route(API_TOKENS_PATH, create_token, methods=["POST"]),
-    Route(f"{API_TOKENS_PATH}/{{id:int}}/revoke", revoke_api_token, methods=["POST"]),
+    Route(API_KEYS_PATH, list_api_keys, methods=["GET"]),
+    Route(API_KEYS_PATH, create_api_key, methods=["POST"]),
+    Route(f"{API_KEYS_PATH}/{{id:int}}/revoke", revoke_api_key, methods=["POST"]),
 ]
