@@ -15,7 +15,7 @@ PATHS = (
     "/all",
     "/starred",
     "/item/1?in=/all",
-    "/look",
+    "/appearance",
     "/keys",
     "/keys/edit",
     "/go",
@@ -42,10 +42,10 @@ def test_every_page_has_one_heading_and_its_landmarks_and_axe_finds_nothing_seri
 @pytest.mark.parametrize("theme", OTHER_THEMES)
 def test_text_can_be_read_in_every_theme(browser_user: BrowserUserMaker, theme: str) -> None:
     alice = browser_user()
-    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
+    alice.page.context.add_cookies([{"name": "feedmill_appearance", "value": f"theme={theme}", "url": alice.page.url}])
 
     found = {}
-    for path in ("/all", "/item/1?in=/all", "/look"):
+    for path in ("/all", "/item/1?in=/all", "/appearance"):
         alice.page.goto(path)
         found[path] = serious(alice.page, COLOURS)
 
@@ -76,7 +76,9 @@ def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(
 @pytest.mark.parametrize("density", ["titles", "compact", "cards", "full"])
 def test_every_density_shows_every_entry(browser_user: BrowserUserMaker, density: str) -> None:
     alice = browser_user()
-    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"density={density}", "url": alice.page.url}])
+    alice.page.context.add_cookies(
+        [{"name": "feedmill_appearance", "value": f"density={density}", "url": alice.page.url}]
+    )
 
     alice.page.goto("/all")
 

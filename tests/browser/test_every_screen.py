@@ -69,7 +69,7 @@ PATHS = (
     "/admin/audit",
     "/feed/1/archive/1",
     "/feed/1/edit/preview",
-    "/look",
+    "/appearance",
     "/keys",
     "/keys/edit",
     "/go",

@@ -40,7 +40,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
 @pytest.mark.parametrize("theme", ["dark", "contrast"])
 def test_health_can_be_read_in_every_theme(browser_user: BrowserUserMaker, theme: str) -> None:
     alice = browser_user()
-    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
+    alice.page.context.add_cookies([{"name": "feedmill_appearance", "value": f"theme={theme}", "url": alice.page.url}])
 
     for path in ("/feed/1/health", "/feed/1/archive/1"):
         alice.page.goto(path)

@@ -163,8 +163,8 @@ def test_densities_and_theme_change_at_once_and_stay(browser_user: BrowserUserMa
     alice.press("3")
     expect(alice.page.locator("#list")).to_have_attribute("data-density", "cards")
 
-    alice.page.goto("/look")
-    with alice.page.expect_response("**/look"):
+    alice.page.goto("/appearance")
+    with alice.page.expect_response("**/appearance"):
         alice.page.get_by_role("radio", name="Sepia").check()
     expect(alice.page.locator("html")).to_have_attribute("data-theme", "sepia")
     alice.page.goto("/unread")
@@ -202,7 +202,7 @@ def test_no_page_asks_another_site_for_anything(browser_user: BrowserUserMaker, 
     others: list[str] = []
     alice.page.on("request", lambda request: others.append(request.url))
 
-    for path in ("/all", "/look", "/keys", "/starred"):
+    for path in ("/all", "/appearance", "/keys", "/starred"):
         alice.page.goto(path, wait_until="networkidle")
     alice.page.goto("/all")
     for title in ("Which stone turns", "Episode 41"):

@@ -88,7 +88,7 @@ def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(
 @pytest.mark.parametrize("theme", ["dark", "sepia", "contrast"])
 def test_text_can_be_read_in_every_theme(pooled: SiteServer, browser_user: BrowserUserMaker, theme: str) -> None:
     alice = browser_user()
-    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
+    alice.page.context.add_cookies([{"name": "feedmill_appearance", "value": f"theme={theme}", "url": alice.page.url}])
 
     found = {}
     for path in ("/settings/sessions", "/pools", "/admin/queue"):

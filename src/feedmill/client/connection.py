@@ -64,10 +64,10 @@ class ApiConnection:
         """Sends a request and returns the body of the response."""
         sending: dict[str, Any] = {"data": data} if data is not None else {"json": json}
         try:
-            async with self._open().request(method, self._api + path, params=_given(query), **sending) as answer:
-                body = await answer.read()
-                if answer.status >= 400:
-                    raise _problem(answer.status, body, answer.headers)
+            async with self._open().request(method, self._api + path, params=_given(query), **sending) as response:
+                body = await response.read()
+                if response.status >= 400:
+                    raise _problem(response.status, body, response.headers)
                 return body
         except (aiohttp.ClientConnectionError, TimeoutError) as error:
             raise ServerUnreachable(
@@ -80,10 +80,10 @@ class ApiConnection:
         while True:
             headers = {"Last-Event-ID": last} if last else {}
             try:
-                async with self._open().get(self._api + path, headers=headers, timeout=STREAM_TIMEOUT) as answer:
-                    if answer.status >= 400:
-                        raise _problem(answer.status, await answer.read(), answer.headers)
-                    async for name, number, data in _events(answer.content):
+                async with self._open().get(self._api + path, headers=headers, timeout=STREAM_TIMEOUT) as response:
+                    if response.status >= 400:
+                        raise _problem(response.status, await response.read(), response.headers)
+                    async for name, number, data in _events(response.content):
                         last = number or last
                         yield name, data
                 return
@@ -127,10 +127,10 @@ def _given(query: Query) -> dict[str, str]:
 
 def _problem(status: int, body: bytes, headers: Mapping[str, str]) -> ApiError:
     try:
-        said = msgspec.json.decode(body, type=dict[str, Any])
+        details = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError:
-        said = {}
-    problem = ApiError(status, said.get("code", "unknown"), said.get("detail", f"HTTP {status}"), said)
+        details = {}
+    problem = ApiError(status, details.get("code", "unknown"), details.get("detail", f"HTTP {status}"), details)
     after = headers.get("Retry-After", "")
     problem.retry_after = float(after) if after.isdigit() else None
     return problem

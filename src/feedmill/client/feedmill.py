@@ -37,72 +37,72 @@ class Feedmill:
     """A client for one server with one API key. `pools` has the methods for pools."""
 
     def __init__(self, url: str, key: str) -> None:
-        self._asks = ApiConnection(url, key)
-        self.pools = PoolsClient(self._asks)
+        self._connection = ApiConnection(url, key)
+        self.pools = PoolsClient(self._connection)
 
     async def __aenter__(self) -> "Feedmill":
-        await self._asks.__aenter__()
+        await self._connection.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        await self._asks.__aexit__(kind, error, where)
+        await self._connection.__aexit__(kind, error, where)
 
     async def me(self) -> CurrentUser:
         """The owner of the key, and what the key may do."""
-        return await self._asks.ask("GET", "/me", CurrentUser)
+        return await self._connection.ask("GET", "/me", CurrentUser)
 
     # --- feeds
 
     async def discover(self, url: str) -> DiscoverResponse:
         """The feeds at a URL, or of the page there."""
-        return await self._asks.ask("POST", "/feeds/discover", DiscoverResponse, {"url": url})
+        return await self._connection.ask("POST", "/feeds/discover", DiscoverResponse, {"url": url})
 
     async def subscribe(self, url: str, **choices: Any) -> SubscribeResponse:
         """Subscribes; `choices` are `title`, `folder`, `interval_seconds` and other fields of the API."""
-        return await self._asks.ask("POST", "/feeds", SubscribeResponse, {"url": url} | choices)
+        return await self._connection.ask("POST", "/feeds", SubscribeResponse, {"url": url} | choices)
 
     async def feeds(self) -> list[FeedResponse]:
-        return (await self._asks.ask("GET", "/feeds", FeedPage)).items
+        return (await self._connection.ask("GET", "/feeds", FeedPage)).items
 
     async def feed(self, subscription_id: int) -> FeedResponse:
-        return await self._asks.ask("GET", f"/feeds/{subscription_id}", FeedResponse)
+        return await self._connection.ask("GET", f"/feeds/{subscription_id}", FeedResponse)
 
     async def change_feed(self, subscription_id: int, **changes: Any) -> FeedResponse:
-        return await self._asks.ask("PATCH", f"/feeds/{subscription_id}", FeedResponse, changes)
+        return await self._connection.ask("PATCH", f"/feeds/{subscription_id}", FeedResponse, changes)
 
     async def unsubscribe(self, subscription_id: int) -> None:
-        await self._asks.read("DELETE", f"/feeds/{subscription_id}")
+        await self._connection.read("DELETE", f"/feeds/{subscription_id}")
 
     async def refresh(self, subscription_id: int) -> RefreshResponse:
-        return await self._asks.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshResponse)
+        return await self._connection.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshResponse)
 
     async def refresh_all(self, folder_id: int | None = None) -> RefreshResponse:
-        return await self._asks.ask("POST", "/feeds/refresh-all", RefreshResponse, {"folder_id": folder_id})
+        return await self._connection.ask("POST", "/feeds/refresh-all", RefreshResponse, {"folder_id": folder_id})
 
     async def import_opml(self, opml: bytes) -> int | None:
         """Imports OPML; returns the id of the job that fetches the new feeds, None when none was new."""
-        body = await self._asks.read("POST", "/feeds/import", data=opml)
+        body = await self._connection.read("POST", "/feeds/import", data=opml)
         return ImportResponse.model_validate_json(body).job_id
 
     async def export_opml(self) -> bytes:
-        return await self._asks.read("GET", "/feeds/export")
+        return await self._connection.read("GET", "/feeds/export")
 
     async def folders(self) -> list[FolderResponse]:
-        return (await self._asks.ask("GET", "/folders", FolderPage)).items
+        return (await self._connection.ask("GET", "/folders", FolderPage)).items
 
     # --- jobs
 
     async def job(self, job_id: int) -> JobDetailResponse:
-        return await self._asks.ask("GET", f"/jobs/{job_id}", JobDetailResponse)
+        return await self._connection.ask("GET", f"/jobs/{job_id}", JobDetailResponse)
 
     async def cancel(self, job_id: int) -> JobResponse:
-        return await self._asks.ask("POST", f"/jobs/{job_id}/cancel", JobResponse)
+        return await self._connection.ask("POST", f"/jobs/{job_id}/cancel", JobResponse)
 
     async def watch(self, job_id: int) -> AsyncIterator[FeedOutcomeResponse]:
         """Yields the outcome of each feed of a job as it ends, until the last."""
-        async for name, data in self._asks.events(f"/jobs/{job_id}/events"):
+        async for name, data in self._connection.events(f"/jobs/{job_id}/events"):
             if name == "feed":
                 yield FeedOutcomeResponse.model_validate_json(data)
 
@@ -127,7 +127,7 @@ class Feedmill:
         return self._pages("/search", SearchResultPage, {"q": words})
 
     async def entry(self, entry_id: int, *, raw: bool = False) -> ArticleResponse:
-        return await self._asks.ask("GET", f"/entries/{entry_id}", ArticleResponse, query={"raw": raw})
+        return await self._connection.ask("GET", f"/entries/{entry_id}", ArticleResponse, query={"raw": raw})
 
     async def mark(
         self,
@@ -142,9 +142,9 @@ class Feedmill:
         """Marks up to a thousand entries at once; None leaves a mark unchanged."""
         until = later.isoformat() if isinstance(later, datetime) else later
         marks = {"read": read, "starred": starred, "later": until}
-        wish = {name: value for name, value in marks.items() if value is not None}
+        changes = {name: value for name, value in marks.items() if value is not None}
         labels = {"add_labels": list(add_labels), "remove_labels": list(remove_labels)}
-        await self._asks.read("POST", "/entries/mark", {"ids": list(entry_ids)} | wish | labels)
+        await self._connection.read("POST", "/entries/mark", {"ids": list(entry_ids)} | changes | labels)
 
     async def mark_all_read(
         self,
@@ -159,19 +159,19 @@ class Feedmill:
         """Marks a feed, a folder or a label read, or `everything`; the server refuses a call without any of them."""
         scope = {"feed_id": feed_id, "folder_id": folder_id, "label_id": label_id, "everything": everything}
         limits = {"older_than_days": older_than_days, "up_to": up_to}
-        return await self._asks.ask("POST", "/entries/mark-all", MarkAllReadResponse, scope | limits)
+        return await self._connection.ask("POST", "/entries/mark-all", MarkAllReadResponse, scope | limits)
 
     async def undo(self, undo: str) -> None:
-        await self._asks.read("POST", "/entries/undo", {"undo": undo})
+        await self._connection.read("POST", "/entries/undo", {"undo": undo})
 
     async def labels(self) -> list[LabelResponse]:
-        return (await self._asks.ask("GET", "/labels", LabelPage)).items
+        return (await self._connection.ask("GET", "/labels", LabelPage)).items
 
     async def _pages(self, path: str, form: type[SearchResultPage], query: Query) -> AsyncIterator[EntryResponse]:
         cursor: str | None = None
         while True:
             asked = {**query, "cursor": cursor, "limit": 200}
-            page = await self._asks.ask("GET", path, form, query=asked)
+            page = await self._connection.ask("GET", path, form, query=asked)
             for item in page.items:
                 yield item
             if page.next is None:
@@ -182,13 +182,13 @@ class Feedmill:
 class PoolsClient:
     """Takes items from pools: popped for good, or leased and acknowledged."""
 
-    def __init__(self, asks: ApiConnection) -> None:
-        self._asks = asks
+    def __init__(self, connection: ApiConnection) -> None:
+        self._connection = connection
 
     async def pop(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> list[PoolItemResponse]:
         """Pops items, which nobody else gets; an empty list when the pool is empty."""
         try:
-            return (await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", PopResponse, query={"n": n})).items
+            return (await self._connection.ask("POST", f"/pools/{group}/{kind}/pop", PopResponse, query={"n": n})).items
         except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
@@ -197,7 +197,7 @@ class PoolsClient:
     async def lease(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> LeaseResponse | None:
         """Leases items, to be acknowledged in time; None when the pool is empty."""
         try:
-            return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", LeaseResponse, query={"n": n})
+            return await self._connection.ask("POST", f"/pools/{group}/{kind}/lease", LeaseResponse, query={"n": n})
         except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
@@ -215,16 +215,16 @@ class PoolsClient:
 
     async def grants(self, group: str) -> list[PoolGrantResponse]:
         """Who may take from the group, besides admins."""
-        return (await self._asks.ask("GET", f"/pools/{group}/grants", PoolGrantPage)).items
+        return (await self._connection.ask("GET", f"/pools/{group}/grants", PoolGrantPage)).items
 
     async def grant(self, group: str, user: str) -> None:
         """Lets an account take from the group."""
-        await self._asks.read("PUT", f"/pools/{group}/grants/{user}")
+        await self._connection.read("PUT", f"/pools/{group}/grants/{user}")
 
     async def revoke(self, group: str, user: str) -> None:
         """Withdraws from an account the right to take from the group."""
-        await self._asks.read("DELETE", f"/pools/{group}/grants/{user}")
+        await self._connection.read("DELETE", f"/pools/{group}/grants/{user}")
 
     async def _settle(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         body = {"token": token, "ids": list(ids)}
-        return (await self._asks.ask("POST", f"/pools/{group}/{kind}/{verb}", ItemCountResponse, body)).count
+        return (await self._connection.ask("POST", f"/pools/{group}/{kind}/{verb}", ItemCountResponse, body)).count

@@ -5,8 +5,8 @@ from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, language_names
 
 def choose_language(accepted: str) -> str:
     """The language with texts that the header prefers; English if it names none of them."""
-    for wish in sorted(accepted.split(","), key=_quality, reverse=True):
-        tag = wish.partition(";")[0].strip().lower().replace("-", "_")
+    for choice in sorted(accepted.split(","), key=_quality, reverse=True):
+        tag = choice.partition(";")[0].strip().lower().replace("-", "_")
         if found := _closest(tag):
             return found
     return DEFAULT_LANGUAGE
@@ -19,8 +19,8 @@ def _closest(tag: str) -> str | None:
     return names.get(tag) or next(iter(related), None)
 
 
-def _quality(wish: str) -> float:
-    quality = wish.partition("q=")[2].strip()
+def _quality(choice: str) -> float:
+    quality = choice.partition("q=")[2].strip()
     try:
         return float(quality) if quality else 1.0
     except ValueError:

@@ -63,7 +63,7 @@ async def test_fetches_raw_bodies_and_entries_are_reported_on_every_database(any
         NOW.replace(minute=0) - HOUR: 1,
         NOW.replace(minute=0) - 49 * HOUR: 1,
     }
-    assert [(kept.entry_count, kept.is_feed) for kept in health.answers] == [(0, False), (2, True)]
+    assert [(kept.entry_count, kept.is_feed) for kept in health.raw_bodies] == [(0, False), (2, True)]
     [error] = health.errors
     assert (error.kind, error.count, error.by_day) == ("not_a_feed", 1, {"2026-02-18": 1})
     assert any("failed" in str(sentence) for sentence in health.sentences)
@@ -87,7 +87,7 @@ async def test_a_feed_that_never_responded_has_a_health_page_too(subscribers: Su
 
     health = await health_of(subscribers, alice, mine)
 
-    assert (health.fetches, health.errors, health.answers, health.published) == ([], [], [], 0)
+    assert (health.fetches, health.errors, health.raw_bodies, health.published) == ([], [], [], 0)
     assert health.share_not_modified is None
 
 

@@ -55,7 +55,7 @@ FORMS: Mapping[str, Form] = {
     "/feed/{id:int}/archive/images": {"do": "free", "older": "90"},
     "/feed/{id:int}/archive/reparse": {"body": "{body}"},
     "/subscribe": ADDED,
-    "/subscribe/look": ADDED,
+    "/subscribe/discover": ADDED,
     "/subscribe/add": ADDED,
     "/starters": {"feed": [STARTER.url]},
     "/import": {"opml": "<opml version='2.0'><body><outline xmlUrl='{url}'/></body></opml>", "do": "import"},
@@ -69,7 +69,7 @@ FORMS: Mapping[str, Form] = {
     "/bookmarks": {"url": "{url}", "note": "a note"},
     "/bookmarks/{id:int}": {"title": "Mine", "note": ""},
     "/bookmarks/{id:int}/retry": {},
-    "/look": {"theme": "dark", "next": "/look", "quiet": "yes"},
+    "/appearance": {"theme": "dark", "next": "/appearance", "quiet": "yes"},
     "/settings": {
         "theme": "dark",
         "language": "en",

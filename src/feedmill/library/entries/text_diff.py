@@ -57,11 +57,11 @@ class _Comparison:
             return
         self._left -= pairs
         for _, from_old, to_old, from_new, to_new in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            mine, theirs = old[from_old:to_old], new[from_new:to_new]
-            if mine == theirs:
-                yield DiffPiece("same", "".join(mine))
+            old_part, new_part = old[from_old:to_old], new[from_new:to_new]
+            if old_part == new_part:
+                yield DiffPiece("same", "".join(old_part))
             else:
-                yield from closer(mine, theirs)
+                yield from closer(old_part, new_part)
 
 
 def _replaced(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffPiece]:

@@ -51,16 +51,16 @@ class FeedTable:
 
 async def feed_table(db: Database, user_id: int, asked: FeedTableQuery, now: datetime) -> FeedTable:
     folders = await folders_of(db, user_id)
-    mine = await subscriptions_of(db, user_id)
+    subscriptions = await subscriptions_of(db, user_id)
     paths = {id: " / ".join(path) for id, path in folder_paths(folders).items()}
     within = folder_and_descendants(folders, asked.folder_id) if asked.folder_id else set()
-    fitting = [each for each in mine if _fits(each, asked, within)]
+    fitting = [each for each in subscriptions if _fits(each, asked, within)]
     sizes = await archived_bytes_by_feed(db, [each.feed_id for each in fitting]) if asked.sort == "size" else {}
     fitting.sort(key=_key(asked.sort, paths, sizes), reverse=asked.down)
     start = (asked.page - 1) * asked.most
     shown = fitting[start : start + asked.most]
     rows = await _with_figures(db, shown, paths, now)
-    return FeedTable(rows, len(fitting), len(mine), _counted(mine))
+    return FeedTable(rows, len(fitting), len(subscriptions), _counted(subscriptions))
 
 
 def _fits(subscription: Subscription, asked: FeedTableQuery, within: set[int]) -> bool:
@@ -122,8 +122,8 @@ def entries_by_week(days: dict[str, int], first: date) -> list[int]:
     return weeks
 
 
-def _counted(mine: Sequence[Subscription]) -> dict[str, int]:
+def _counted(subscriptions: Sequence[Subscription]) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for each in mine:
+    for each in subscriptions:
         counts[each.state] = counts.get(each.state, 0) + 1
     return counts

@@ -53,7 +53,7 @@ class FeedHealth:
     sums: Mapping[str, OutcomeTotals]
     errors: Sequence[FailureGroup]
     hours: Mapping[datetime, int]
-    answers: Sequence[RawBodyDetails]
+    raw_bodies: Sequence[RawBodyDetails]
     sentences: Sequence[Message]
     former: Sequence[tuple[str, datetime]]
     usual_interval: timedelta
@@ -92,7 +92,7 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
         sums=await totals_by_outcome(db, feed.id, month_ago),
         errors=group_failures(await failures_since(db, feed.id, month_ago, SHOWN_FAILURES)),
         hours=await entries_by_hour(db, feed.id, now - RHYTHM_DAYS),
-        answers=await raw_bodies_before(db, feed.id, None, SHOWN_BODIES),
+        raw_bodies=await raw_bodies_before(db, feed.id, None, SHOWN_BODIES),
         sentences=explain_schedule(feed, fetches, tally, former, now),
         former=[(without_owner(url), until) for url, until in former],
         usual_interval=automatic_interval(now, PublishingPattern(feed.usual_gap, feed.last_entry_at)),
@@ -130,17 +130,20 @@ async def force_full_fetch(db: Database, user_id: int, subscription_id: int) -> 
 
 def health_report(health: FeedHealth, now: datetime) -> str:
     """A report to paste when asking for help: plain text, in English, without logins."""
-    mine = health.subscription
-    head = [f"Feed: {mine.url}", f"State: {mine.state}, {health.feed.consecutive_failures} failures in a row"]
+    subscription = health.subscription
+    head = [
+        f"Feed: {subscription.url}",
+        f"State: {subscription.state}, {health.feed.consecutive_failures} failures in a row",
+    ]
     head += [f"Report of {now:%Y-%m-%d %H:%M} UTC", "", *map(str, health.sentences), "", "The last fetches:"]
     lines = [_line(fetch) for fetch in health.fetches[:REPORTED]] or ["none"]
-    kept = [_raw_body_line(answer) for answer in health.answers[:REPORTED]]
+    kept = [_raw_body_line(raw_body) for raw_body in health.raw_bodies[:REPORTED]]
     return "\n".join([*head, *lines, "", "The last answers that differ:", *(kept or ["none"]), ""])
 
 
-def _raw_body_line(answer: RawBodyDetails) -> str:
-    found = f"{answer.entry_count} entries  {answer.problem or answer.parse_result}"
-    return f"{answer.at:%Y-%m-%d %H:%M:%S}  {answer.size} B  {found}"
+def _raw_body_line(raw_body: RawBodyDetails) -> str:
+    found = f"{raw_body.entry_count} entries  {raw_body.problem or raw_body.parse_result}"
+    return f"{raw_body.at:%Y-%m-%d %H:%M:%S}  {raw_body.size} B  {found}"
 
 
 def _line(fetch: FetchLogLine) -> str:

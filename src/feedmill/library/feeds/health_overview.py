@@ -47,15 +47,15 @@ class HealthOverview:
 
 async def health_overview(db: Database, user_id: int, now: datetime) -> HealthOverview:
     """The feeds of the user that need attention, by kind of problem, the worst first."""
-    mine = await subscriptions_of(db, user_id)
+    subscriptions = await subscriptions_of(db, user_id)
     loads = await fetch_loads_of_user(db, user_id, now - LATELY)
     return HealthOverview(
-        total=len(mine),
-        broken=sorted((each for each in mine if each.state in BROKEN), key=_urgency),
-        idle=_largest(_idle(mine, loads, now)),
-        slow=_largest(noted for noted in _usual_ms(mine, loads) if noted.figure >= SLOW_MS),
-        heavy=_largest(noted for noted in _monthly_bytes(mine, loads) if noted.figure >= HEAVY_A_MONTH),
-        duplicates=duplicates(mine),
+        total=len(subscriptions),
+        broken=sorted((each for each in subscriptions if each.state in BROKEN), key=_urgency),
+        idle=_largest(_idle(subscriptions, loads, now)),
+        slow=_largest(noted for noted in _usual_ms(subscriptions, loads) if noted.figure >= SLOW_MS),
+        heavy=_largest(noted for noted in _monthly_bytes(subscriptions, loads) if noted.figure >= HEAVY_A_MONTH),
+        duplicates=duplicates(subscriptions),
     )
 
 
@@ -67,8 +67,8 @@ def _largest(noted: Iterable[NotedFeed]) -> list[NotedFeed]:
     return sorted(noted, key=lambda each: (-each.figure, each.feed.title.casefold()))
 
 
-def _idle(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad], now: datetime) -> Iterable[NotedFeed]:
-    silent = (each for each in mine if _is_idle(each, loads[each.feed_id], now))
+def _idle(subscriptions: Sequence[Subscription], loads: Mapping[int, FetchLoad], now: datetime) -> Iterable[NotedFeed]:
+    silent = (each for each in subscriptions if _is_idle(each, loads[each.feed_id], now))
     return (NotedFeed(each, _silence(each, now) / timedelta(days=1)) for each in silent)
 
 
@@ -84,18 +84,18 @@ def _silence(each: Subscription, now: datetime) -> timedelta:
     return now - from_iso(each.last_entry_at or each.created_at)
 
 
-def _usual_ms(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
-    return (NotedFeed(each, loads[each.feed_id].usual_ms) for each in mine)
+def _usual_ms(subscriptions: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
+    return (NotedFeed(each, loads[each.feed_id].usual_ms) for each in subscriptions)
 
 
-def _monthly_bytes(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
-    return (NotedFeed(each, loads[each.feed_id].bytes * (MONTH / LATELY)) for each in mine)
+def _monthly_bytes(subscriptions: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
+    return (NotedFeed(each, loads[each.feed_id].bytes * (MONTH / LATELY)) for each in subscriptions)
 
 
-def duplicates(mine: Sequence[Subscription]) -> list[list[Subscription]]:
+def duplicates(subscriptions: Sequence[Subscription]) -> list[list[Subscription]]:
     """Probable duplicates: URLs that differ only in scheme, `www.` or slash, or the same site and title."""
     groups: dict[tuple[str, ...], list[Subscription]] = {}
-    for each in mine:
+    for each in subscriptions:
         for mark in _marks(each):
             groups.setdefault(mark, []).append(each)
     found = {tuple(each.id for each in group): group for group in groups.values() if len(group) > 1}

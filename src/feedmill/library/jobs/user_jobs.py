@@ -60,8 +60,8 @@ async def failures_of_job(db: Database, user_id: int, batch: Batch) -> list[Fail
     if not batch.failed:
         return []
     failed = await failed_jobs(db, batch.id, MOST_FAILURES)
-    mine = {each.feed_id: each for each in await subscriptions_of(db, user_id)}
-    return [FailedFeed(outcome, mine.get(outcome.feed_id)) for outcome in failed]
+    subscriptions = {each.feed_id: each for each in await subscriptions_of(db, user_id)}
+    return [FailedFeed(outcome, subscriptions.get(outcome.feed_id)) for outcome in failed]
 
 
 def import_report(batch: Batch) -> dict[str, Any] | None:

@@ -74,8 +74,8 @@ async def delete_folder(db: Database, user_id: int, folder_id: int) -> None:
 
 async def check_folders(db: Database, user_id: int, folder_ids: Sequence[int]) -> None:
     """Raises `BadInput` for a folder that is not the user's."""
-    mine = {folder.id for folder in await folders_of(db, user_id)} if folder_ids else set()
-    if not mine.issuperset(folder_ids):
+    own_ids = {folder.id for folder in await folders_of(db, user_id)} if folder_ids else set()
+    if not own_ids.issuperset(folder_ids):
         raise BadInput(Message("error.no_such_folder"), "folder_ids")
 
 
@@ -107,11 +107,11 @@ def folder_paths(own_folders: Collection[Folder]) -> dict[int, FolderPath]:
 
 def folder_and_descendants(own_folders: Collection[Folder], folder_id: int) -> set[int]:
     """The ids of the folder and all its subfolders."""
-    found, look = {folder_id}, [folder_id]
-    while look:
-        parents = set(look)
-        look = [folder.id for folder in own_folders if folder.parent_id in parents and folder.id not in found]
-        found.update(look)
+    found, next_ids = {folder_id}, [folder_id]
+    while next_ids:
+        parents = set(next_ids)
+        next_ids = [folder.id for folder in own_folders if folder.parent_id in parents and folder.id not in found]
+        found.update(next_ids)
     return found
 
 

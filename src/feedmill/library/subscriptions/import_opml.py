@@ -102,11 +102,13 @@ async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
     wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
     places = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
     plan.rows = {url: (place.url, place.feed_id) for url, place in places.items()}
-    mine = await subscription_ids_by_feed(db, user.id, [place.feed_id for place in places.values() if place.feed_id])
+    subscribed = await subscription_ids_by_feed(
+        db, user.id, [place.feed_id for place in places.values() if place.feed_id]
+    )
     room = await _feeds_left(db, user)
     for url, each in wanted.items():
         feed_id = places[url].feed_id
-        if feed_id in mine:
+        if feed_id in subscribed:
             plan.subscribed[url] = each
         elif len(plan.new) + len(plan.here) >= room:
             plan.errors.append(ImportProblem(None, Message("opml.beyond_quota", url=url, most=user.quota_feeds or 0)))

@@ -39,10 +39,10 @@ async def find_subscription(db: Database, user_id: int, subscription_id: int) ->
 
 async def find_subscription_of_feed(db: Database, user_id: int, feed_id: int) -> Subscription:
     """The user's subscription to a feed; `NotFound` if the user has none."""
-    mine = await subscription_ids_by_feed(db, user_id, [feed_id])
-    if not mine:
+    ids = await subscription_ids_by_feed(db, user_id, [feed_id])
+    if not ids:
         raise NotFound(Message("error.no_such_feed"))
-    return await find_subscription(db, user_id, mine[feed_id])
+    return await find_subscription(db, user_id, ids[feed_id])
 
 
 async def subscription_ids_by_url(
@@ -63,9 +63,9 @@ async def feed_of_subscription(db: Database, subscription: Subscription) -> Feed
 
 async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int | None) -> list[Subscription]:
     """The user's subscriptions: all, or those of a folder and its subfolders."""
-    mine = await subscriptions_of(db, user_id)
+    subscriptions = await subscriptions_of(db, user_id)
     if folder_id is None:
-        return mine
+        return subscriptions
     await find_folder(db, user_id, folder_id)
     within = folder_and_descendants(await folders_of(db, user_id), folder_id)
-    return [subscription for subscription in mine if within.intersection(subscription.folder_ids)]
+    return [subscription for subscription in subscriptions if within.intersection(subscription.folder_ids)]

@@ -37,8 +37,8 @@ async def schedule_after_change(
     if feed.declared or feed.consecutive_failures or feed.last_fetched_at is None:
         return None
     others = await smallest_interval_of_others(db, feed.id, subscription.id)
-    mine = None if settings.paused else settings.interval_seconds
-    asked = [seconds for seconds in (mine, others) if seconds is not None]
+    own = None if settings.paused else settings.interval_seconds
+    asked = [seconds for seconds in (own, others) if seconds is not None]
     return next_fetch_schedule(feed, timedelta(seconds=min(asked)) if asked else None, feed.last_fetched_at, now, rules)
 
 

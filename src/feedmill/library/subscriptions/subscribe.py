@@ -164,8 +164,10 @@ async def _join(
     tools: RefreshTools, user: User, request: SubscribeRequest, target: FeedTarget, found: FetchedFeed | None = None
 ) -> SubscribeResult:
     """Subscribes to the feed, which is added if it is new."""
-    if target.feed_id is not None and (mine := await subscription_ids_by_feed(tools.db, user.id, [target.feed_id])):
-        raise AlreadySubscribed(mine[target.feed_id])
+    if target.feed_id is not None and (
+        subscribed := await subscription_ids_by_feed(tools.db, user.id, [target.feed_id])
+    ):
+        raise AlreadySubscribed(subscribed[target.feed_id])
     await _check_quota(tools, user)
     await check_feed_settings(tools.db, user.id, request.settings)
     now = tools.clock()
@@ -182,8 +184,8 @@ async def _join(
 async def _subscription_at(tools: RefreshTools, user: User, target: FeedTarget) -> Subscription:
     feed = None if target.feed_id else await feed_of_url(tools.db, target.url)
     feed_id = feed.id if feed else target.feed_id or 0
-    mine = await subscription_ids_by_feed(tools.db, user.id, [feed_id])
-    subscription = await subscription_of(tools.db, user.id, mine.get(feed_id, 0))
+    subscribed = await subscription_ids_by_feed(tools.db, user.id, [feed_id])
+    subscription = await subscription_of(tools.db, user.id, subscribed.get(feed_id, 0))
     if subscription is None:
         raise NotFound(Message("error.unsubscribed_meanwhile"))
     return subscription

@@ -42,12 +42,12 @@ def counter(name: str, help: str, value: float) -> MetricFamily:
 def histogram(name: str, help: str, within: Mapping[float, int], count: int, total: float) -> MetricFamily:
     """`within` has the cumulative count for each upper bound."""
     buckets = [MetricSample(number, {"le": _number(bound)}, "_bucket") for bound, number in within.items()]
-    rest = (
+    totals = (
         MetricSample(count, {"le": "+Inf"}, "_bucket"),
         MetricSample(total, {}, "_sum"),
         MetricSample(count, {}, "_count"),
     )
-    return MetricFamily(name, "histogram", help, (*buckets, *rest))
+    return MetricFamily(name, "histogram", help, (*buckets, *totals))
 
 
 def render_metrics(families: Iterable[MetricFamily]) -> str:

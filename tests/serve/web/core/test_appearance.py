@@ -18,7 +18,7 @@ def test_an_invalid_choice_is_ignored() -> None:
 
 
 async def test_the_appearance_is_saved_and_shown(alice: Visitor) -> None:
-    answer = await alice.send("/look", theme="sepia", size="5", language="zh_CN")
+    answer = await alice.send("/appearance", theme="sepia", size="5", language="zh_CN")
     page = await alice.see(answer.headers["location"])
 
     assert (page.get("data-theme"), page.get("data-size"), page.get("data-font")) == ("sepia", "5", "serif")
@@ -27,8 +27,8 @@ async def test_the_appearance_is_saved_and_shown(alice: Visitor) -> None:
 
 
 async def test_one_choice_leaves_the_others_as_they_are(alice: Visitor) -> None:
-    await alice.send("/look", theme="sepia", density="cards")
-    answer = await alice.send("/look", density="titles", next="/all", quiet="yes")
+    await alice.send("/appearance", theme="sepia", density="cards")
+    answer = await alice.send("/appearance", density="titles", next="/all", quiet="yes")
 
     page = await alice.see(answer.headers["location"])
 

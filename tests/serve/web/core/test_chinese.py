@@ -41,7 +41,7 @@ PAGES = [
     "/go",
     "/keys",
     "/keys/edit",
-    "/look",
+    "/appearance",
     "/subscribe",
     "/import",
     "/health-of-feeds",

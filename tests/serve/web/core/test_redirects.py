@@ -31,4 +31,4 @@ def test_redirects_to_our_own_pages_are_allowed(path: str) -> None:
 )
 def test_any_other_target_becomes_the_start_page(path: object) -> None:
     assert local_path(path) == "/"
-    assert local_path(path, "/look") == "/look"
+    assert local_path(path, "/appearance") == "/appearance"

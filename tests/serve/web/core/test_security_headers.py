@@ -14,7 +14,7 @@ from feedmill.settings import load_settings
 from tests.serve.rest.site import ORIGIN, Site
 from tests.serve.web.visitor import Visitor
 
-PAGES = ["/unread", "/all", "/look", "/keys", "/login", "/nowhere", "/item/1", "/logout", "/manifest.webmanifest"]
+PAGES = ["/unread", "/all", "/appearance", "/keys", "/login", "/nowhere", "/item/1", "/logout", "/manifest.webmanifest"]
 CHANGES = sorted(
     re.sub(r"\{\w+(:\w+)?\}", "1", route.path)
     for route in ROUTES
@@ -67,7 +67,7 @@ async def test_images_of_other_sites_are_allowed_only_when_the_reader_chose_so(a
     assert await pictures_of("/item/1?originals=yes") == "'self' data: https: http:"
     assert await pictures_of("/item/1") == "'self' data:"
 
-    await alice.send("/look", originals="yes")
+    await alice.send("/appearance", originals="yes")
     assert await pictures_of("/unread") == "'self' data: https: http:"
 
 

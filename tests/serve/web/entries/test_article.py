@@ -154,7 +154,7 @@ async def test_archived_images_are_served_from_here(site: Site, alice: Visitor) 
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
     await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
-    await alice.send("/look", density="cards", quiet="yes")
+    await alice.send("/appearance", density="cards", quiet="yes")
 
     page = await alice.see("/unread")
     [href] = page.xpath("//a[@class='title'][contains(., 'Which stone')]/@href")

@@ -235,7 +235,7 @@ async def test_other_users_see_nothing_of_it(alice: Visitor, charlie: Visitor) -
 
 
 async def test_full_texts_in_the_list_are_inert(alice: Visitor) -> None:
-    await alice.send("/look", density="full", quiet="yes")
+    await alice.send("/appearance", density="full", quiet="yes")
 
     page = await alice.see("/all")
 

@@ -61,7 +61,7 @@ async def test_a_running_job_is_shown_on_every_page_and_can_be_cancelled(site: S
     feed_ids = [each.feed_id for each in await subscriptions_of(site.app.db, user.id)]
     job_id, _ = await start_batch(site.app.db, "refresh_all", feed_ids, site.app.tools.clock(), user.id)
 
-    for path in ("/unread", "/feeds", "/look"):
+    for path in ("/unread", "/feeds", "/appearance"):
         page = await alice.see(path)
         assert page.xpath("//div[@id='strip']/div/@data-job") == [str(job_id)]
     assert "0 of 2 feeds" in text_of(page)

@@ -92,7 +92,7 @@ async def test_each_step_of_the_discovery_is_reported(site: Site, charlie: Visit
     front = page(site, "/front", one)
     headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}
 
-    told = await charlie.client.post("/subscribe/look", data={"url": front}, headers=headers)
+    told = await charlie.client.post("/subscribe/discover", data={"url": front}, headers=headers)
 
     first, *_, last, _ = told.text.split("\n\n")
     assert "Checking 127.0.0.1" in first

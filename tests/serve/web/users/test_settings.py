@@ -44,9 +44,9 @@ async def test_preferences_apply_on_another_device(site: Site, alice: Visitor) -
 
 async def test_a_device_can_override_the_appearance_of_the_account(site: Site, alice: Visitor) -> None:
     await alice.send("/settings", theme="dark")
-    await alice.send("/look", theme="system")
+    await alice.send("/appearance", theme="system")
 
-    here, there = await alice.see("/look"), await (await Visitor.signed_in(site, "alice")).see("/look")
+    here, there = await alice.see("/appearance"), await (await Visitor.signed_in(site, "alice")).see("/appearance")
 
     assert (checked(here, "theme"), checked(there, "theme")) == ("system", "dark")
 

@@ -182,8 +182,8 @@ async def merge_feed(
             up_to=wanted.up_to,
         )
     stays = AdminFeedResponse.of(await _feed(app, wanted.into))
-    told = asdict(preview) | {"first_movable": [one._asdict() for one in preview.first_movable]}
-    return MergeFeedsResponse(feed=stays, moved_entries=moved, dry_run=wanted.dry_run, **told)
+    fields = asdict(preview) | {"first_movable": [one._asdict() for one in preview.first_movable]}
+    return MergeFeedsResponse(feed=stays, moved_entries=moved, dry_run=wanted.dry_run, **fields)
 
 
 async def _feed(app: App, feed_id: int) -> AdminFeed:

@@ -40,7 +40,7 @@ class DocsOperation(NamedTuple):
     summary: str
     about: str
     fields: list[DocsField]
-    answers: list[tuple[str, str]]
+    responses: list[tuple[str, str]]
     is_open: bool
 
 
@@ -70,14 +70,14 @@ def _operation(description: Mapping[str, Any], method: str, path: str, operation
     fields = [_parameter(description, one) for one in operation.get("parameters", ())]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         fields += _body_fields(description, content.get("schema", {}))
-    answers = [(status, answer["description"]) for status, answer in operation["responses"].items()]
+    responses = [(status, response["description"]) for status, response in operation["responses"].items()]
     return DocsOperation(
         method.upper(),
         path,
         operation.get("summary", ""),
         operation.get("description", ""),
         fields,
-        answers,
+        responses,
         operation.get("security") == [],
     )
 

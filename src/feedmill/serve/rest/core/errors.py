@@ -70,8 +70,8 @@ async def _handle_infrastructure_error(request: Request, error: Exception) -> JS
 async def _handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     errors = [{"field": _field_path(one["loc"]), "message": one["msg"]} for one in error.errors()]
-    said = "; ".join(f"{one['field']}: {one['message']}" for one in errors[:3])
-    return problem_response(422, "bad_input", said, errors=errors)
+    detail = "; ".join(f"{one['field']}: {one['message']}" for one in errors[:3])
+    return problem_response(422, "bad_input", detail, errors=errors)
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> JSONResponse:

@@ -33,10 +33,12 @@ class FeedSettingsChanges(RequestBody):
     __annotations__ = {name: request_field(setting) for name, setting in JSON_SETTINGS.items()}
 
     def changes(self) -> dict[str, Any]:
-        """What was said, as the values of `FeedSettings`."""
+        """What was sent, as the values of `FeedSettings`."""
         given = self.model_dump(exclude_unset=True)
-        said = {name: getattr(DEFAULT_FEED_SETTINGS, name) if value is None else value for name, value in given.items()}
-        return said | {name: tuple(sorted(set(value))) for name, value in said.items() if isinstance(value, list)}
+        values = {
+            name: getattr(DEFAULT_FEED_SETTINGS, name) if value is None else value for name, value in given.items()
+        }
+        return values | {name: tuple(sorted(set(value))) for name, value in values.items() if isinstance(value, list)}
 
 
 class FeedSettingsResponse(BaseModel):

@@ -59,9 +59,9 @@ class RefreshAllRequest(RequestBody):
 @router.get("", response_model=FeedPage, responses={304: {"description": "As it was"}})
 async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
     """All subscriptions, with what is unread, how each fares, and when it is fetched next and why."""
-    mine = await lookup.subscriptions_of_user(app.db, who.user.id)
+    subscriptions = await lookup.subscriptions_of_user(app.db, who.user.id)
     # The hook is for sentences, which are more than text.
-    body = msgspec.json.encode({"items": mine, "next": None}, enc_hook=str)
+    body = msgspec.json.encode({"items": subscriptions, "next": None}, enc_hook=str)
     headers = {"ETag": f'"{blake2b(body, digest_size=16).hexdigest()}"', "Cache-Control": "private, no-cache"}
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)

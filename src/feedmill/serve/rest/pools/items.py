@@ -159,6 +159,6 @@ def _leased(leased: PoolLease, options: PoolOptions) -> dict[str, object]:
     return {"token": leased.token, "until": to_iso(leased.until), "items": items}
 
 
-def _json(answer: object) -> Response:
+def _json(body: object) -> Response:
     # Not through pydantic: reading a thousand texts again would take longer than all the rest.
-    return Response(msgspec.json.encode(answer), media_type="application/json")
+    return Response(msgspec.json.encode(body), media_type="application/json")

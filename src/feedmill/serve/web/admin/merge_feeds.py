@@ -71,8 +71,8 @@ async def merge_feeds(request: Request) -> Response:
         )
     except (BadInput, NotMergeable) as error:
         return await _show(request, source, into, _error_key(error))
-    said = flash_success("admin.merged_items" if moved else "admin.merged", n=done.readers, entries=moved)
-    return redirect(f"{FEEDS_PATH}/{target.feed.id}", said)
+    message = flash_success("admin.merged_items" if moved else "admin.merged", n=done.readers, entries=moved)
+    return redirect(f"{FEEDS_PATH}/{target.feed.id}", message)
 
 
 def _read_up_to(sent: FormData) -> int | None:

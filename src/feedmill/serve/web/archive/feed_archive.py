@@ -116,14 +116,14 @@ async def change_images(request: Request) -> Response:
     db, id, now = the_app(request).db, path_id(request), datetime.now(UTC)
     match form_text(sent, "do"):
         case "retry":
-            said = flash_success("archive.retried", n=await retry_failed_images(db, caller.user.id, id, now))
+            message = flash_success("archive.retried", n=await retry_failed_images(db, caller.user.id, id, now))
         case "fetch":
-            said = flash_success("archive.hurried", n=await fetch_missing_images(db, caller.user.id, id, now))
+            message = flash_success("archive.hurried", n=await fetch_missing_images(db, caller.user.id, id, now))
         case "free":
             return await _free(request, caller.user, _days(form_text(sent, "older")))
         case _:
             raise BadInput(Message("error.no_such_action"), "do")
-    return redirect(f"/feed/{id}/archive/images?state=pending", said)
+    return redirect(f"/feed/{id}/archive/images?state=pending", message)
 
 
 async def _free(request: Request, user: User, older: int | None) -> Response:

@@ -25,54 +25,54 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.render_page import render_page
 
 MAX_SHOWN_CHARACTERS = 200_000
-# A larger answer is not read for a comparison.
+# A larger raw body is not read for a comparison.
 MAX_COMPARED_BYTES = 4_000_000
 
 
 async def show_raw_body(request: Request) -> Response:
-    feed, answer = await _find_raw_body(request, (await signed_in(request)).user)
+    feed, raw_body = await _find_raw_body(request, (await signed_in(request)).user)
     try:
-        data = await the_app(request).blobs.get(answer.key, 0, MAX_SHOWN_CHARACTERS * 4)
+        data = await the_app(request).blobs.get(raw_body.key, 0, MAX_SHOWN_CHARACTERS * 4)
     except BlobError as error:
-        return await _show(request, feed, answer, problem=_problem(error))
-    text = await asyncio.to_thread(decode_raw_body, data, answer.content_type)
-    is_cut = len(text) > MAX_SHOWN_CHARACTERS or len(data) < answer.size
-    return await _show(request, feed, answer, text=text[:MAX_SHOWN_CHARACTERS], is_cut=is_cut)
+        return await _show(request, feed, raw_body, problem=_problem(error))
+    text = await asyncio.to_thread(decode_raw_body, data, raw_body.content_type)
+    is_cut = len(text) > MAX_SHOWN_CHARACTERS or len(data) < raw_body.size
+    return await _show(request, feed, raw_body, text=text[:MAX_SHOWN_CHARACTERS], is_cut=is_cut)
 
 
 async def show_difference(request: Request) -> Response:
-    feed, answer = await _find_raw_body(request, (await signed_in(request)).user)
+    feed, raw_body = await _find_raw_body(request, (await signed_in(request)).user)
     app = the_app(request)
-    before = await previous_raw_body(app.db, feed, answer)
+    before = await previous_raw_body(app.db, feed, raw_body)
     if before is None:
-        return await _show(request, feed, answer, problem="archive.no_previous")
-    if max(before.size, answer.size) > MAX_COMPARED_BYTES:
-        return await _show(request, feed, answer, problem="archive.too_large_to_compare")
+        return await _show(request, feed, raw_body, problem="archive.no_previous")
+    if max(before.size, raw_body.size) > MAX_COMPARED_BYTES:
+        return await _show(request, feed, raw_body, problem="archive.too_large_to_compare")
     try:
-        lines = await _lines(app.blobs, before, answer)
+        lines = await _lines(app.blobs, before, raw_body)
     except BlobError as error:
-        return await _show(request, feed, answer, problem=_problem(error))
+        return await _show(request, feed, raw_body, problem=_problem(error))
     except TooDifferent:
-        return await _show(request, feed, answer, problem="archive.too_different")
-    return await _show(request, feed, answer, before=before, lines=lines)
+        return await _show(request, feed, raw_body, problem="archive.too_different")
+    return await _show(request, feed, raw_body, before=before, lines=lines)
 
 
-async def _lines(blobs: Blobs, before: RawBodyDetails, answer: RawBodyDetails) -> list[DiffLine]:
-    old, new = await blobs.get(before.key), await blobs.get(answer.key)
+async def _lines(blobs: Blobs, before: RawBodyDetails, raw_body: RawBodyDetails) -> list[DiffLine]:
+    old, new = await blobs.get(before.key), await blobs.get(raw_body.key)
 
     def compare() -> list[DiffLine]:
-        return diff_lines(decode_raw_body(old, before.content_type), decode_raw_body(new, answer.content_type))
+        return diff_lines(decode_raw_body(old, before.content_type), decode_raw_body(new, raw_body.content_type))
 
     return await asyncio.to_thread(compare)
 
 
 async def download_raw_body(request: Request) -> Response:
-    feed, answer = await _find_raw_body(request, (await signed_in(request)).user)
+    feed, raw_body = await _find_raw_body(request, (await signed_in(request)).user)
     try:
-        data = await the_app(request).blobs.get(answer.key)
+        data = await the_app(request).blobs.get(raw_body.key)
     except BlobMissing as error:
-        return await _show(request, feed, answer, problem=_problem(error))
-    name = f"feed-{feed.id}-{answer.at:%Y-%m-%dT%H%M%SZ}.xml"
+        return await _show(request, feed, raw_body, problem=_problem(error))
+    name = f"feed-{feed.id}-{raw_body.at:%Y-%m-%dT%H%M%SZ}.xml"
     attached = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(data, headers=INERT_HEADERS | attached, media_type="application/octet-stream")
 
@@ -85,7 +85,7 @@ async def _find_raw_body(request: Request, user: User) -> tuple[Subscription, Ra
 async def _show(
     request: Request,
     feed: Subscription,
-    answer: RawBodyDetails,
+    raw_body: RawBodyDetails,
     *,
     text: str | None = None,
     is_cut: bool = False,
@@ -100,7 +100,7 @@ async def _show(
         status,
         title=feed.title,
         feed=feed,
-        answer=answer,
+        raw_body=raw_body,
         text=text,
         is_cut=is_cut,
         before=before,

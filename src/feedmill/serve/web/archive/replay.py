@@ -19,12 +19,12 @@ from feedmill.serve.web.core.render_page import render_page
 
 
 async def preview_reparse(request: Request) -> Response:
-    """Says what would change; `body` names one answer, without it all of them are read."""
+    """Says what would change; `body` names one raw body, without it all of them are read."""
     caller = await signed_in(request)
     app, id = the_app(request), path_id(request)
     feed = await find_subscription(app.db, caller.user.id, id)
     body_id = _body(request.query_params.get("body", ""))
-    answer = await find_raw_body(app.db, caller.user.id, id, body_id) if body_id is not None else None
+    raw_body = await find_raw_body(app.db, caller.user.id, id, body_id) if body_id is not None else None
     found, problem = None, ""
     try:
         found = await preview_replay(app.tools, caller.user.id, id, body_id)
@@ -37,7 +37,7 @@ async def preview_reparse(request: Request) -> Response:
         "archive/reparse.html",
         title=feed.title,
         feed=feed,
-        answer=answer,
+        raw_body=raw_body,
         found=found,
         problem=problem,
         active=f"/feed/{feed.id}",

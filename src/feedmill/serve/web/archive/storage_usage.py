@@ -66,7 +66,7 @@ def _bar(each: FeedStorageUsage, most: int, t: Translator) -> Markup:
     xml, images = format_bytes(each.space.raw_bytes), format_bytes(each.space.image_bytes)
     parts = [
         PlotMark(each.space.image_bytes, f"{t('archive.images')}: {images}", "ok"),
-        PlotMark(each.space.raw_bytes, f"{t('archive.answers')}: {xml}", "same"),
+        PlotMark(each.space.raw_bytes, f"{t('archive.raw_bodies')}: {xml}", "same"),
     ]
     return stacked_bar(parts, most, f"{each.feed.title}: {xml}, {images}")
 

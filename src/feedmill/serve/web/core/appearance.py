@@ -13,7 +13,7 @@ from starlette.responses import Response
 from feedmill.i18n.catalogue import language_names
 from feedmill.serve.web.core.preferences import stored_preferences
 
-APPEARANCE_COOKIE = "feedmill_look"
+APPEARANCE_COOKIE = "feedmill_appearance"
 A_YEAR = 365 * 86400
 
 APPEARANCE_VALUES: Mapping[str, tuple[str, ...]] = {

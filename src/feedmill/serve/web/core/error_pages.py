@@ -28,7 +28,7 @@ def error_page(
     """A page that says what happened and what to do; `detail` is the message of the error."""
     problem = status if status in STATUSES_WITH_TEXT else 500
     template = "core/error_fragment.html" if is_fragment_request(request) else "core/error_page.html"
-    response = render_template(request, template, status, said=None, problem=problem, detail=detail)
+    response = render_template(request, template, status, flash=None, problem=problem, detail=detail)
     response.headers.update(headers or {})
     return response
 

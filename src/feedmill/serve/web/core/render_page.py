@@ -27,9 +27,9 @@ async def render_page(request: Request, template: str, status: int = 200, **valu
     caller: Caller | None = getattr(request.state, "caller", None)
     folded = request.cookies.get(CLOSED_FOLDERS_COOKIE, "")
     frame = await load_sidebar(the_app(request).db, caller.user, folded) if caller else None
-    said = flash.read_flash(request, translator_and_dates(request)[0])
-    response = render_template(request, template, status, frame=frame, said=said, **values)
-    if said is not None:
+    message = flash.read_flash(request, translator_and_dates(request)[0])
+    response = render_template(request, template, status, frame=frame, flash=message, **values)
+    if message is not None:
         flash.clear_flash(response)
     return response
 
@@ -50,11 +50,11 @@ def _template_values(request: Request) -> dict[str, Any]:
         "when": when,
         "appearance": appearance_of(request),
         "preferences": user_preferences_of(request),
-        "swapped": key_translations(request),
+        "key_translations": key_translations(request),
         "user": caller.user if caller else None,
         "csrf": csrf.csrf_token_for(session) if caller and session else "",
         "here": return_path(request),
         "active": request.url.path,
         "frame": None,
-        "said": None,
+        "flash": None,
     }

@@ -20,7 +20,7 @@ CLOSED_FOLDERS_COOKIE = "feedmill_folded"
 # Further screens in the sidebar: path, text key, icon. ADMIN_SCREENS are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = [
     ("/feeds", "feeds.manage", "feed"),
-    ("/health-of-feeds", "survey.title", "health"),
+    ("/health-of-feeds", "health_overview.title", "health"),
     ("/archive", "archives.title", "archive"),
     ("/bookmarks", "bookmarks.title", "bookmark"),
     ("/pools", "pools.title", "pool"),

@@ -41,12 +41,12 @@ async def show_article(request: Request) -> Response:
 
 
 async def show_source(request: Request) -> Response:
-    """To the answer of the feed that brought the article."""
+    """Redirects to the raw body that brought the article."""
     caller = await signed_in(request)
-    feed, answer = await find_raw_body_of_entry(the_app(request).db, caller.user.id, path_id(request))
-    if answer is None:
+    feed, raw_body = await find_raw_body_of_entry(the_app(request).db, caller.user.id, path_id(request))
+    if raw_body is None:
         return redirect(f"/feed/{feed}/archive", flash_success("article.no_source"))
-    return redirect(f"/feed/{feed}/archive/{answer.id}")
+    return redirect(f"/feed/{feed}/archive/{raw_body.id}")
 
 
 def _wants_originals(request: Request) -> bool:

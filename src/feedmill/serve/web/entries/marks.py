@@ -56,8 +56,8 @@ async def mark_entries(request: Request) -> Response:
 def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str, list[int]]]:
     """Action and entries, in the order in which they were asked for; neighbours of one action go together."""
     last, together = "", list[int]()
-    for wish in asked:
-        action, _, id = wish.partition(":")
+    for mark in asked:
+        action, _, id = mark.partition(":")
         if action not in ACTIONS:
             raise BadInput(Message("error.no_such_mark"), "do")
         if action != last and together:

@@ -86,10 +86,10 @@ async def _refetch(request: Request, user: User, id: int) -> FlashMessage:
     return await _fetch(request, user, await force_full_fetch(the_app(request).db, user.id, id))
 
 
-async def _fetch(request: Request, user: User, mine: Subscription) -> FlashMessage:
+async def _fetch(request: Request, user: User, subscription: Subscription) -> FlashMessage:
     """Has the feed fetched, and says what came of it if that takes no longer than a moment."""
     db, work = the_app(request).db, the_jobs(request)
-    started = await refresh_one(work, db, user.id, mine)
+    started = await refresh_one(work, db, user.id, subscription)
     if started.paused:
         return flash_error("health.refresh_paused")
     if started.too_soon:
@@ -101,7 +101,7 @@ async def _fetch(request: Request, user: User, mine: Subscription) -> FlashMessa
     except TimeoutError:
         job = await find_job(db, user.id, started.job_id)
         return flash_success("health.refresh_waits" if job.waiting else "health.refresh_runs")
-    last = await last_fetch(db, mine)
+    last = await last_fetch(db, subscription)
     if last is None or last.failed:
         return flash_error("health.refresh_failed")
     return flash_success("health.refreshed", n=last.new_entries)
@@ -138,8 +138,8 @@ async def test_address(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     app = the_app(request)
-    mine = await find_subscription(app.db, caller.user.id, path_id(request))
-    asked = (mine.site_url or "") if form_text(sent, "at") == "site" else form_text(sent, "url")
+    subscription = await find_subscription(app.db, caller.user.id, path_id(request))
+    asked = (subscription.site_url or "") if form_text(sent, "at") == "site" else form_text(sent, "url")
     url = asked.strip()[:LONGEST_URL]
     try:
         found = await discover(app.tools, caller.user, url, ResponseCache())

@@ -105,19 +105,22 @@ class HealthPlots:
         return PlotMark(count, f"{self._day(day)}: {self.t('health.times', n=count)}", "failed" if count else "none")
 
     def sizes(self) -> Markup:
-        marks = [self._answer(each, each.size, format_bytes(each.size)) for each in self._answers()]
+        marks = [self._raw_body_mark(each, each.size, format_bytes(each.size)) for each in self._raw_bodies()]
         return bars(marks, self.t("health.plot_sizes"), height=48, width=8, gap=2)
 
     def items(self) -> Markup:
-        answers = self._answers()
-        marks = [self._answer(each, each.entry_count, self.t("health.entries", n=each.entry_count)) for each in answers]
+        raw_bodies = self._raw_bodies()
+        marks = [
+            self._raw_body_mark(each, each.entry_count, self.t("health.entries", n=each.entry_count))
+            for each in raw_bodies
+        ]
         return bars(marks, self.t("health.plot_items"), height=48, width=8, gap=2)
 
-    def _answers(self) -> Sequence[RawBodyDetails]:
-        return self.health.answers[::-1]
+    def _raw_bodies(self) -> Sequence[RawBodyDetails]:
+        return self.health.raw_bodies[::-1]
 
-    def _answer(self, answer: RawBodyDetails, value: float, said: str) -> PlotMark:
-        return PlotMark(value, f"{self.when.full(answer.at)} · {said}", "ok" if answer.is_feed else "failed")
+    def _raw_body_mark(self, raw_body: RawBodyDetails, value: float, text: str) -> PlotMark:
+        return PlotMark(value, f"{self.when.full(raw_body.at)} · {text}", "ok" if raw_body.is_feed else "failed")
 
     def _day(self, day: date) -> str:
         return self.when.day(datetime(day.year, day.month, day.day, 12, tzinfo=self.when.now.tzinfo))

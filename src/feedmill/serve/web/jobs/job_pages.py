@@ -82,7 +82,7 @@ async def stream_job_events(request: Request) -> Response:
         return Response(status_code=204)
     t, when = translator_and_dates(request)
     return event_stream(
-        job_events(the_jobs(request), app.db, job, caller.user.id, seen, lambda said: t.render(said, when.zone))
+        job_events(the_jobs(request), app.db, job, caller.user.id, seen, lambda message: t.render(message, when.zone))
     )
 
 

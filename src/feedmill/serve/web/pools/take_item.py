@@ -36,12 +36,12 @@ async def take_item(request: Request) -> Response:
     options = group.options(kind)
     lends = options.guarantee is Guarantee.LEASE
     try:
-        answer = await _take(request, group, kind, lends)
+        response = await _take(request, group, kind, lends)
     except PoolEmpty:
         return redirect(DASHBOARD_PATH, flash_error("pools.nothing_to_take", name=group.name))
     except PoolPaused:
         return redirect(DASHBOARD_PATH, flash_error("pools.is_paused", name=group.name))
-    shown = msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    shown = msgspec.json.format(msgspec.json.encode(response), indent=2).decode()
     request_line = f"POST /api/pools/{group.id}/{kind}/{'lease' if lends else 'pop'}"
     return await render_page(
         request,
@@ -49,11 +49,11 @@ async def take_item(request: Request) -> Response:
         active=DASHBOARD_PATH,
         group=group,
         kind=kind,
-        answer=shown,
+        response=shown,
         asked=request_line,
         lends=lends,
-        token=answer.get("token", ""),
-        item_id=answer["items"][0]["id"],
+        token=response.get("token", ""),
+        item_id=response["items"][0]["id"],
         seconds=options.lease_seconds,
         may_change=ADMIN in request.state.caller.scopes,
     )

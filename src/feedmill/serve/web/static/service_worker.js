@@ -39,9 +39,9 @@ function forget() {
 async function page(event, url) {
   const before = forgotten;
   try {
-    const answer = (await event.preloadResponse) ?? (await fetch(event.request));
-    if (isArticle(url)) event.waitUntil(keep(url, answer.clone(), before));
-    return answer;
+    const response = (await event.preloadResponse) ?? (await fetch(event.request));
+    if (isArticle(url)) event.waitUntil(keep(url, response.clone(), before));
+    return response;
   } catch {
     return (await keptPage(url)) ?? caches.match(OFFLINE);
   }
@@ -50,9 +50,9 @@ async function page(event, url) {
 async function part(event, url) {
   const before = forgotten;
   try {
-    const answer = await fetch(event.request);
-    event.waitUntil(keep(url, answer.clone(), before));
-    return answer;
+    const response = await fetch(event.request);
+    event.waitUntil(keep(url, response.clone(), before));
+    return response;
   } catch {
     const html = await kept(url);
     if (html === null) return Response.error();
@@ -61,19 +61,19 @@ async function part(event, url) {
 }
 
 // An article is kept as it was opened last, a page or the part that a pane shows; the ones longest ago go.
-async function keep(url, answer, before) {
-  if (!answer.ok || answer.redirected) return;
+async function keep(url, response, before) {
+  if (!response.ok || response.redirected) return;
   const articles = await caches.open(ARTICLES);
   await articles.delete(url.pathname);
-  await articles.put(url.pathname, answer);
+  await articles.put(url.pathname, response);
   for (const old of (await articles.keys()).slice(0, -MOST)) await articles.delete(old);
   if (before !== forgotten) await caches.delete(ARTICLES);
 }
 
 async function kept(url) {
   if (!isArticle(url) || !(await caches.has(ARTICLES))) return null;
-  const answer = await (await caches.open(ARTICLES)).match(url.pathname);
-  return answer ? answer.text() : null;
+  const response = await (await caches.open(ARTICLES)).match(url.pathname);
+  return response ? response.text() : null;
 }
 
 const isWhole = (html) => html.slice(0, 200).toLowerCase().includes("<!doctype");

@@ -47,8 +47,8 @@ class FeedOffer:
         versioned = _VERSIONED.fullmatch(kind)
         if versioned is None:
             return FEED_TYPE_NAMES.get(kind, kind)
-        name, first, rest = versioned.groups()
-        return f"{FEED_TYPE_NAMES[name]} {first}.{rest}" if rest else f"{FEED_TYPE_NAMES[name]} {first}"
+        name, major, minor = versioned.groups()
+        return f"{FEED_TYPE_NAMES[name]} {major}.{minor}" if minor else f"{FEED_TYPE_NAMES[name]} {major}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ async def discover_at(
         return DiscoveryView(url, trouble=subscribe_problem(error, url), tried=list(tried_urls(error)))
     if seen.problem:
         return DiscoveryView(url, tried=seen.tried, trouble=subscribe_problem(seen.problem, url))
-    mine = await _subscribed_by_url(app.db, user.id, [each.url for each in seen.candidates], options)
-    return DiscoveryView(url, [FeedOffer(each, mine.get(each.url)) for each in seen.candidates], seen.tried)
+    subscription_ids = await _subscribed_by_url(app.db, user.id, [each.url for each in seen.candidates], options)
+    return DiscoveryView(url, [FeedOffer(each, subscription_ids.get(each.url)) for each in seen.candidates], seen.tried)
 
 
 async def _subscribed_by_url(db: Database, user_id: int, urls: list[str], options: str | None) -> dict[str, int]:

@@ -82,15 +82,15 @@ async def _discovery_events(request: Request, user: User, sent: FormData) -> Asy
             render_template(request, "subscriptions/subscribe_form_error.html", key="subscribe.no_address")
         )
         return
-    told: asyncio.Queue[DiscoveryStep | None] = asyncio.Queue()
-    finding = asyncio.create_task(discover_at(request, user, url, options, told.put_nowait))
-    finding.add_done_callback(lambda _: told.put_nowait(None))
+    queue: asyncio.Queue[DiscoveryStep | None] = asyncio.Queue()
+    finding = asyncio.create_task(discover_at(request, user, url, options, queue.put_nowait))
+    finding.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         yield fragment_event(
             render_template(request, "subscriptions/discovery_progress.html", host=display_host(url), steps=[])
         )
         steps: dict[str, Message | None] = {}
-        while (step := await told.get()) is not None:
+        while (step := await queue.get()) is not None:
             steps[step.url] = step.answer
             yield fragment_event(
                 render_template(
@@ -134,5 +134,5 @@ async def _option_values(request: Request, user: User) -> dict[str, Any]:
 routes = [
     Route("/subscribe", show_subscribe, methods=["GET"]),
     Route("/subscribe", discover_feeds, methods=["POST"]),
-    Route("/subscribe/look", stream_discovery, methods=["POST"]),
+    Route("/subscribe/discover", stream_discovery, methods=["POST"]),
 ]

@@ -1,4 +1,4 @@
-"""`/look`: changes theme, language and typography of this device."""
+"""`/appearance`: changes theme, language and typography of this device."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,10 +30,13 @@ async def change_appearance(request: Request) -> Response:
     sent = await checked_form(request)
     values = {name: value for name, value in sent.items() if isinstance(value, str)}
     response = redirect(
-        local_path(sent.get("next"), "/look"), None if sent.get("quiet") else flash_success("look.kept")
+        local_path(sent.get("next"), "/appearance"), None if sent.get("quiet") else flash_success("appearance.kept")
     )
     save_appearance(request, response, appearance_of(request).changed(values))
     return response
 
 
-routes = [Route("/look", show_appearance, methods=["GET"]), Route("/look", change_appearance, methods=["POST"])]
+routes = [
+    Route("/appearance", show_appearance, methods=["GET"]),
+    Route("/appearance", change_appearance, methods=["POST"]),
+]

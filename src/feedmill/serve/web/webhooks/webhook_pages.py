@@ -99,12 +99,12 @@ async def redeliver(request: Request) -> Response:
     caller = await signed_in(request)
     await checked_form(request)
     id = path_id(request)
-    said: FlashMessage = flash_success("settings.redelivering")
+    message: FlashMessage = flash_success("settings.redelivering")
     try:
         await the_app(request).webhooks.redeliver(caller.user.id, id, path_id(request, "delivery"))
     except StillPending:
-        said = flash_error("settings.still_pending")
-    return redirect(_path(id), said)
+        message = flash_error("settings.still_pending")
+    return redirect(_path(id), message)
 
 
 def _events(sent: FormData) -> list[WebhookEvent]:

@@ -3,8 +3,8 @@
 import { send } from "./page.js";
 
 document.addEventListener("change", ({ target }) => {
-  const form = target.closest?.("form[data-live-look]");
+  const form = target.closest?.("form[data-live-appearance]");
   if (!form) return;
   if (target.name in document.documentElement.dataset) document.documentElement.dataset[target.name] = target.value;
-  send("/look", [[target.name, target.value], ["quiet", "yes"]]);
+  send("/appearance", [[target.name, target.value], ["quiet", "yes"]]);
 });

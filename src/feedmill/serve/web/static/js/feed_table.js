@@ -6,7 +6,7 @@ const form = one("form[data-picks]");
 const every = one("[data-picks-all]");
 let last = null;
 
-function told() {
+function showSelection() {
   const picks = all(".pick", form);
   const n = picks.filter((pick) => pick.checked).length;
   one(".chosen", form).textContent = n ? t("selected", { n }) : "";
@@ -18,7 +18,7 @@ if (form) {
   every.closest("label").hidden = false;
   every.addEventListener("change", () => {
     for (const pick of all(".pick", form)) pick.checked = every.checked;
-    told();
+    showSelection();
   });
   form.addEventListener("click", (event) => {
     if (!event.target.matches(".pick")) return;
@@ -27,12 +27,12 @@ if (form) {
     if (event.shiftKey && last !== null)
       for (const pick of picks.slice(Math.min(here, last), Math.max(here, last) + 1)) pick.checked = event.target.checked;
     last = here;
-    told();
+    showSelection();
   });
-  told();
+  showSelection();
 }
 
-// A stream that has said all is not asked for again. (Closing it by `hx-sse:close` would leave an unhandled rejection.)
+// A stream that has ended is not asked for again. (Closing it by `hx-sse:close` would leave an unhandled rejection.)
 document.addEventListener("done", ({ target }) => (target.dataset.ended = "yes"));
 document.addEventListener("htmx:sse:before:connection", (event) => event.target.dataset?.ended && event.preventDefault());
 
@@ -42,7 +42,7 @@ document.addEventListener("click", (event) => {
   if (!stop) return;
   event.preventDefault();
   const form = stop.closest("form");
-  window.htmx.trigger(one("[hx-post='/subscribe/look']", form), "htmx:abort");
+  window.htmx.trigger(one("[hx-post='/subscribe/discover']", form), "htmx:abort");
   one("#found", form).replaceChildren();
   one("#f-url", form).focus();
 });

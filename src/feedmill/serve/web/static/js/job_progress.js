@@ -15,7 +15,7 @@ function watch(root, id, ended) {
   source?.close();
   source = new EventSource(`/jobs/${id}/events`);
   source.addEventListener("progress", ({ data }) => stand(root, JSON.parse(data)));
-  source.addEventListener("feed", ({ data }) => tell(root, JSON.parse(data)));
+  source.addEventListener("feed", ({ data }) => addOutcome(root, JSON.parse(data)));
   source.addEventListener("done", ({ data }) => {
     source.close();
     const end = JSON.parse(data);
@@ -34,7 +34,7 @@ function stand(root, { done, total, new: fresh, failed, waiting }) {
 }
 
 // Failures first, with their reasons; below them what went well, the latest first.
-function tell(root, { subscription_id, outcome, new: fresh, message }) {
+function addOutcome(root, { subscription_id, outcome, new: fresh, message }) {
   if (fresh) countSoon();
   const log = one(".log", root);
   if (!log || !subscription_id) return;
@@ -60,8 +60,8 @@ function countSoon() {
 async function countAnew() {
   clearTimeout(counting);
   counting = 0;
-  const answer = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (answer?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
+  const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }
 
 function startStrip() {
@@ -112,9 +112,9 @@ document.addEventListener("htmx:after:swap", () => {
 
 windows?.addEventListener("message", async ({ data }) => {
   if (!place || !/^\d+$/.test(data) || one(`.strip[data-job="${data}"]`)) return;
-  const answer = await fetch(`/jobs/${data}/strip`, { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (!answer?.ok) return;
-  place.innerHTML = await answer.text();
+  const response = await fetch(`/jobs/${data}/strip`, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!response?.ok) return;
+  place.innerHTML = await response.text();
   window.htmx?.process(place);
   startStrip();
 });

@@ -91,14 +91,14 @@ const OWN = {
 
 // A page of ours in a dialog.
 export async function openPage(path, title) {
-  const answer = await fetch(path, { headers: { "HX-Request": "true" } });
-  if (!answer.ok) return location.assign(path);
+  const response = await fetch(path, { headers: { "HX-Request": "true" } });
+  if (!response.ok) return location.assign(path);
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-label", title);
-  dialog.innerHTML = `<header><h2></h2><form method="dialog"><button class="tool"><svg class="i" aria-hidden="true"><use href="#i-close"/></svg><span class="said"></span></button></form></header><div class="inside"></div>`;
+  dialog.innerHTML = `<header><h2></h2><form method="dialog"><button class="tool"><svg class="i" aria-hidden="true"><use href="#i-close"/></svg><span class="visually-hidden"></span></button></form></header><div class="inside"></div>`;
   one("h2", dialog).textContent = title;
-  one(".said", dialog).textContent = t("close");
-  one(".inside", dialog).innerHTML = await answer.text();
+  one(".visually-hidden", dialog).textContent = t("close");
+  one(".inside", dialog).innerHTML = await response.text();
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
@@ -107,10 +107,10 @@ export async function openPage(path, title) {
 }
 
 // The keys that somebody chose, each with the one that it stands for; empty for none.
-const swapped = JSON.parse(one("#keymap")?.textContent ?? "{}");
+const keyTranslations = JSON.parse(one("#keymap")?.textContent ?? "{}");
 
 function press(pressed) {
-  const key = swapped[pressed] ?? pressed;
+  const key = keyTranslations[pressed] ?? pressed;
   if (!key) return false;
   const own = OWN[key];
   if (own) own();

@@ -27,12 +27,12 @@ async function flush() {
   if (!lot.length || sending) return;
   sending = true;
   try {
-    const answer = await send("/marks", lot.map((mark) => ["do", mark]));
-    if (mustSignIn(answer)) return;
+    const response = await send("/marks", lot.map((mark) => ["do", mark]));
+    if (mustSignIn(response)) return;
     // What can't be taken now is not taken later either; only a server that is down is asked again.
-    if (answer.status >= 500) throw new Error(answer.statusText);
+    if (response.status >= 500) throw new Error(response.statusText);
     keep(waiting().slice(lot.length));
-    if (answer.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
+    if (response.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
     else say(t("failed"), "failed");
     if (waiting().length) flushIn(0);
   } catch {

@@ -22,8 +22,8 @@ let leaving = false;
 
 async function lookAgain() {
   if (leaving || !list) return;
-  const answer = await fetch("/offline", { method: "HEAD", cache: "no-store" }).catch(() => null);
-  if (!answer?.ok || leaving) return;
+  const response = await fetch("/offline", { method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (!response?.ok || leaving) return;
   if (location.pathname === "/offline") location.assign("/");
   else location.reload();
 }

@@ -26,8 +26,8 @@ export function send(path, fields) {
 }
 
 // Whoever is not signed in any more is sent to do so, as htmx would do it.
-export function mustSignIn(answer) {
-  const to = answer.headers.get("HX-Redirect");
+export function mustSignIn(response) {
+  const to = response.headers.get("HX-Redirect");
   if (to) location.assign(to);
   return Boolean(to);
 }

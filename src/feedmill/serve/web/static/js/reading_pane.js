@@ -29,8 +29,8 @@ async function fetched(href) {
   loading = new AbortController();
   const bar = setTimeout(() => frame.classList.add("busy"), 200);
   try {
-    const answer = await fetch(href, { signal: loading.signal, headers: { "HX-Request": "true" } });
-    return mustSignIn(answer) ? null : await answer.text();
+    const response = await fetch(href, { signal: loading.signal, headers: { "HX-Request": "true" } });
+    return mustSignIn(response) ? null : await response.text();
   } catch (error) {
     if (error.name !== "AbortError") say(t("failed"), "failed");
     return null;

@@ -18,7 +18,7 @@ export function openMenu(row) {
 }
 
 function item(mark) {
-  const made = line(one(".i", mark).cloneNode(true), one(".said", mark).textContent, () => mark.click());
+  const made = line(one(".i", mark).cloneNode(true), one(".visually-hidden", mark).textContent, () => mark.click());
   if (mark.ariaPressed !== null) made.setAttribute("aria-pressed", mark.ariaPressed);
   return made;
 }

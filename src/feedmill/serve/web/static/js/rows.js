@@ -89,8 +89,8 @@ export function pick(row, upTo = false) {
 export function picked() {
   const n = all(".pick:checked", list).length;
   list.classList.toggle("picking", n > 0);
-  const said = one(".bulk .chosen", list);
-  if (said) said.textContent = t("selected", { n });
+  const chosen = one(".bulk .chosen", list);
+  if (chosen) chosen.textContent = t("selected", { n });
 }
 
 list?.addEventListener("click", (event) => {

@@ -34,8 +34,8 @@ function offer(n) {
 
 async function updateCounts() {
   if (document.visibilityState !== "visible") return;
-  const answer = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (answer?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
+  const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }
 
 if (one("#count-unread")) {
