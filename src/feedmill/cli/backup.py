@@ -117,7 +117,8 @@ def _print_check(manifest: Manifest, problems: list[str], as_json: bool) -> None
             {"sound": not problems, "wrong": problems, "created_at": manifest.created_at, "objects": manifest.objects}
         )
     else:
-        click.echo("\n".join(problems) or f"intact: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}")
+        summary = f"intact: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}"
+        click.echo("\n".join(problems) or summary)
     if problems:
         raise click.exceptions.Exit(1)
 
