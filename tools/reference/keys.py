@@ -15,19 +15,19 @@ from feedmill.model.pool import PoolKind
 from reference import MADE, row
 
 INTRODUCTION = """\
-*Rely* says what other programs may do with a name: `take` what is there, `add` to it, `look` at it, or nothing (–),
-because it may change with any version.
+The last column says what other programs may do: `take` items, `add` items, `read`, or nothing (–), because the key may
+change with any version.
 """
 
 REDIS = """\
-Only with the setting `redis`. All of it may be lost at any time: what is due, claimed, pooled or batched stands in the
-database, and Redis is filled again by itself. A lost list of a pool that hands out at most once needs a
+Only with the setting `redis`. All of it may be lost at any time: due feeds, claims, pool items and batches are in the
+database, and Redis is filled again automatically. A lost list of a pool with the guarantee `at_most_once` needs a
 [decision](../running/pools.md#when-something-is-lost), so let Redis evict nothing (`maxmemory-policy noeviction`).
 """
 
 OBJECTS = """\
-In the folder `objects` of the data folder, or below the prefix in the bucket. Images and raw answers are the bytes as
-they came.
+In the folder `objects` of the data folder, or below the prefix in the bucket. Images and raw bodies are stored
+unchanged.
 """
 
 FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -44,34 +44,34 @@ _VALUES = {
 
 def page() -> str:
     parts = ["# Keys", "", MADE, "", INTRODUCTION, "## Redis", "", REDIS]
-    parts += [row("key", "what", "how long", "rely"), "|---|---|---|---|", *(row(*one) for one in _redis())]
+    parts += [row("key", "what", "how long", "for programs"), "|---|---|---|---|", *(row(*one) for one in _redis())]
     parts += ["", "## Objects", "", OBJECTS]
-    parts += [row("key", "example", "what", "rely"), "|---|---|---|---|", *(row(*one) for one in _objects())]
+    parts += [row("key", "example", "what", "for programs"), "|---|---|---|---|", *(row(*one) for one in _objects())]
     return "\n".join([*parts, ""])
 
 
 def _redis() -> list[tuple[str, str, str, str]]:
     titles = pool_list_name(PoolKind.TITLES, GROUP)
     return [
-        (_form(feed_lock(FEED)), "a job works on the feed; the value is the job's id. Setting it by hand stops nobody: "
-         "the claim in the database decides", _span(LOCK_LENGTH), "look"),
-        (_form(schedule_lock(FEED)), "a job for the feed is being sent", "a moment", "look"),
-        (_form(host_key("{host}")), "whose turn it is at a host, and when the next one may begin: a hash",
-         "the turn and the pause after it", "look"),
-        (_form(pause_key("domain:{domain}")), "no host of this domain is asked: it answered 429", "as the server said, "
+        (_form(feed_lock(FEED)), "a job refreshes the feed; the value is the job's id. Setting it by hand has no "
+         "effect: the claim in the database decides", _span(LOCK_LENGTH), "read"),
+        (_form(schedule_lock(FEED)), "a job for the feed is being sent", "a moment", "read"),
+        (_form(host_key("{host}")), "who has the turn at a host, and when the next one may start: a hash",
+         "the turn and the pause after it", "read"),
+        (_form(pause_key("domain:{domain}")), "no requests to this domain: it answered 429", "as the server asked, "
          "at most 7 days", "–"),
-        (_form(pause_key("url:{hash}")), "this address is not asked for: it answered 503", "the same", "–"),
+        (_form(pause_key("url:{hash}")), "no requests to this URL: it answered 503", "the same", "–"),
         *((_form(pool_list_name(kind, GROUP)), f'the {kind} of a pool, for `RPOP`: `{{"id": 12345, "text": "…"}}`',
            "until taken", "take") for kind in PoolKind),
         (_form(used_ids_name(titles)), "ids that programs have used, which they `LPUSH` here; the same for `contents`",
          "until read", "add"),
-        (_form(fill_lock_name(titles)), "somebody fills the list; the same for `contents`", _span(FILL_LOCK_LENGTH),
-         "look"),
-        *((f"`{queue}`", "messages for workers, in Celery's form "
+        (_form(fill_lock_name(titles)), "a process fills the list; the same for `contents`", _span(FILL_LOCK_LENGTH),
+         "read"),
+        *((f"`{queue}`", "messages for workers, in Celery's format "
            "([tasks](../running/scaled-out.md#for-other-programs))", "until done", "add") for queue in QUEUES),
-        ("`celery-task-meta-{id}`", "what came of a message", _span(RESULT_EXPIRY), "look"),
-        (_form(PRESENCE_KEY), "which processes are at work: a sorted set", f"each {_span(PRESENCE_TIMEOUT)} after its last sign",
-         "–"),
+        ("`celery-task-meta-{id}`", "the result of a message", _span(RESULT_EXPIRY), "read"),
+        (_form(PRESENCE_KEY), "the running processes: a sorted set",
+         f"each {_span(PRESENCE_TIMEOUT)} after its last heartbeat", "–"),
     ]  # fmt: skip
 
 
@@ -80,12 +80,12 @@ def _objects() -> list[tuple[str, str, str, str]]:
     backup, card = object_keys.raw_body_key(FEED, AT), object_keys.descriptor_key(FEED)
     return [
         (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
-         "MD5 of the entry's guid", "look"),
-        (_object_form(full), f"`{full}`", "the same, when another entry of the feed has that folder already", "look"),
-        (_object_form(backup), f"`{backup}`", "a raw answer of the feed, by when it came; kept for `raw_days`", "look"),
-        (_object_form(card), f"`{card}`", "which feed the number stands for, so that a lost database can be made again",
-         "look"),
-        (_object_form(store_ownership.OWNER_KEY), "", "which database the store belongs to", "–"),
+         "MD5 of the entry's guid", "read"),
+        (_object_form(full), f"`{full}`", "the same, if another entry of the feed already has that folder", "read"),
+        (_object_form(backup), f"`{backup}`", "a raw body of the feed, by the time of its fetch; kept for `raw_days`", "read"),
+        (_object_form(card), f"`{card}`", "the descriptor of the feed, from which a lost database can be rebuilt",
+         "read"),
+        (_object_form(store_ownership.OWNER_KEY), "", "the database that owns the store", "–"),
     ]  # fmt: skip
 
 

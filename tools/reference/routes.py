@@ -14,13 +14,13 @@ from reference import MADE, row
 INTRODUCTION = """\
 Paths are below `/api`. A running server shows the same at `/api/docs`, and as OpenAPI at `/api/openapi.json`.
 
-A program sends its key as `Authorization: Bearer fm_…` (`feedmill user key`, or *Settings* in the browser). What the
-key may do are its scopes; each route below names the one that it needs. Who has signed in, in a browser or with an
-access token, has all scopes of their account; `admin` is for admins alone.
+A program sends its API key as `Authorization: Bearer fm_…` (`feedmill user key`, or *Settings* in the browser). Scopes
+limit what a key may do; each route below names the one that it needs. A user who has signed in, in a browser or with an
+access token, has all scopes of the account; `admin` is for admins only.
 
-Bodies are JSON unless said otherwise; a `*` marks what must be there. Lists answer
-`{"items": […], "next": cursor | null}` and take `limit` and `cursor`. What goes wrong is answered as
-`application/problem+json` with a `code`. What belongs to somebody else sounds like what is not there: 404.
+Bodies are JSON unless stated otherwise; a `*` marks required fields. Lists return
+`{"items": […], "next": cursor | null}` and take `limit` and `cursor`. Errors are `application/problem+json` with a `code`.
+Data of other users is answered with 404, as if it did not exist.
 """
 
 
@@ -56,7 +56,7 @@ def _scopes() -> Iterator[tuple[str, str]]:
             if isinstance(route, APIRoute):
                 for method in route.methods:
                     named = f"{method} {route.path_format}"
-                    yield named, "Open to everybody." if named in PUBLIC_ROUTES else _scope(route.dependant)
+                    yield named, "Public: no sign-in is needed." if named in PUBLIC_ROUTES else _scope(route.dependant)
 
 
 def _scope(dependant: Dependant) -> str:

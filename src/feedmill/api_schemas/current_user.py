@@ -14,9 +14,9 @@ class CurrentUser(ResponseBody):
     id: int
     name: str
     is_admin: bool
-    scopes: list[Scope] = Field(description="What this key or session may do.")
+    scopes: list[Scope] = Field(description="The scopes of this key or session.")
     created_at: datetime
-    quota_feeds: int | None = Field(description="How many feeds you may subscribe to; null for any number.")
+    quota_feeds: int | None = Field(description="The maximum number of subscriptions; null for no limit.")
     csrf_token: str | None = Field(
-        description="In a browser's session, what changes send as the header X-CSRF-Token; null with a key."
+        description="In a browser session, the header X-CSRF-Token of changing requests; null with an API key."
     )

@@ -16,23 +16,23 @@ class EntryResponse(ResponseBody):
     """An entry as lists show it, with what you did with it."""
 
     id: int
-    subscription_id: int | None = Field(description="None when you no longer subscribe to its feed.")
+    subscription_id: int | None = Field(description="null if you are no longer subscribed to its feed.")
     feed_title: str | None
     title: str = Field(description="Plain text.")
     link: str | None
     author: str | None
-    excerpt: str = Field(description="The beginning of its summary, or else of its text; plain.")
+    excerpt: str = Field(description="The beginning of its summary, or else of its text, as plain text.")
     image_url: str | None
     language: str | None
     published_at: datetime | None
-    sort_at: datetime = Field(description="Where it stands in lists: its date, or when it was first seen.")
+    sort_at: datetime = Field(description="Its position in lists: its date, or when it was first seen.")
     unread: bool
     read_at: datetime | None = Field(description="When you read it, unless it was marked with many others.")
     starred: bool
     later: bool
     later_until: datetime | None
     labels: list[EntryLabelResponse]
-    revisions: int = Field(description="How often the feed has changed it.")
+    revisions: int = Field(description="The number of revisions.")
 
 
 class SearchResultPage(ResponseBody):
@@ -41,7 +41,7 @@ class SearchResultPage(ResponseBody):
 
 
 class EntryPage(SearchResultPage):
-    as_of: int = Field(description="No entry of a larger id was there; `up_to` when marking what you have seen.")
+    as_of: int = Field(description="The largest entry id at that time; send it as `up_to` to mark what you have seen.")
 
 
 class EnclosureResponse(ResponseBody):
@@ -54,15 +54,15 @@ class EnclosureResponse(ResponseBody):
 class ArticleResponse(EntryResponse):
     """An entry to be read."""
 
-    html: str = Field(description="Safe to show; archived images in place.")
-    raw_html: str | None = Field(description="As it came, unsafe; only with `raw=true`.")
-    full_html: str | None = Field(description="The whole article, once it was fetched; safe to show.")
-    version: int = Field(description="Which of its texts this is: 0 the first, `revisions` the newest.")
-    minutes: int = Field(description="How long reading takes.")
+    html: str = Field(description="Sanitized, with archived images.")
+    raw_html: str | None = Field(description="The original HTML, not sanitized; only with `raw=true`.")
+    full_html: str | None = Field(description="The full text, once it was fetched; sanitized.")
+    version: int = Field(description="The number of this version: 0 is the first, `revisions` the newest.")
+    minutes: int = Field(description="The reading time.")
     categories: list[str]
     enclosures: list[EnclosureResponse]
     comments_url: str | None
-    previous_id: int | None = Field(description="The entry before this one in the list that was named.")
+    previous_id: int | None = Field(description="The previous entry in the list of the query.")
     next_id: int | None
 
 
@@ -74,7 +74,7 @@ class MarkAllReadResponse(ResponseBody):
 class LabelResponse(ResponseBody):
     id: int
     name: str
-    entries: int = Field(description="How many entries bear it.")
+    entries: int = Field(description="The number of entries with this label.")
 
 
 class LabelPage(ResponseBody):

@@ -27,7 +27,7 @@ class FeedResponse(ResponseBody):
     interval_seconds: int | None
     archive_policy: ArchivePolicy | None
     paused: bool
-    is_private: bool = Field(description="Nobody else can share this feed, because a login may open it.")
+    is_private: bool = Field(description="Whether the feed is private, because it is fetched with a login.")
     state: SubscriptionState
     next_fetch_at: StoredTime | None
     next_fetch_why: MessageText | None
@@ -37,12 +37,12 @@ class FeedResponse(ResponseBody):
     consecutive_failures: int
     last_error: MessageText | None
     created_at: StoredTime
-    icon: str | None = Field(description="The picture that is kept of it is at `/icon/` and this (not below `/api`).")
+    icon: str | None = Field(description="Its stored icon is at `/icon/` followed by this (not below `/api`).")
 
 
 class FeedPage(ResponseBody):
     items: list[FeedResponse]
-    next: None = Field(default=None, description="Always null: all subscriptions come at once.")
+    next: None = Field(default=None, description="Always null: all subscriptions are on one page.")
 
 
 class SubscribeResponse(ResponseBody):

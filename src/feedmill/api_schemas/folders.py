@@ -14,4 +14,4 @@ class FolderResponse(ResponseBody):
 
 class FolderPage(ResponseBody):
     items: list[FolderResponse]
-    next: None = Field(default=None, description="Always null: all folders come at once.")
+    next: None = Field(default=None, description="Always null: all folders are on one page.")

@@ -21,7 +21,7 @@ class JobResponse(ResponseBody):
     created_at: datetime
     finished_at: datetime | None
     waiting: bool = Field(
-        default=False, description="The work queue did not take it; it begins by itself as soon as a worker finds it."
+        default=False, description="The queue was not available; the job starts as soon as a worker finds it."
     )
 
 

@@ -16,8 +16,8 @@ class ImportResponse(ResponseBody):
     """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
 
     job_id: int | None
-    new: int = Field(description="Feeds that were not here.")
-    known: int = Field(description="Feeds that were here, and are subscribed to now.")
-    subscribed: int = Field(description="Feeds that the caller had already.")
+    new: int = Field(description="Feeds that were added.")
+    known: int = Field(description="Existing feeds that you are now subscribed to.")
+    subscribed: int = Field(description="Feeds that you were already subscribed to.")
     folders: list[str]
     errors: list[ImportErrorResponse]

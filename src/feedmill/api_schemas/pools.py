@@ -10,7 +10,7 @@ from feedmill.api_schemas.response_body import ResponseBody
 class PoolItemResponse(ResponseBody):
     id: int
     text: str = Field(description="Empty when there is a `ref`.")
-    ref: str = Field(default="", description="Where a text that is too long for here can be had.")
+    ref: str = Field(default="", description="The path of a text that is too long to be included.")
 
 
 class PopResponse(ResponseBody):
@@ -18,17 +18,17 @@ class PopResponse(ResponseBody):
 
 
 class LeasedItemResponse(PoolItemResponse):
-    attempt: int = Field(description="How often it was handed out, with this time.")
+    attempt: int = Field(description="The number of times that it was handed out, including this one.")
 
 
 class LeaseResponse(ResponseBody):
-    token: str = Field(description="Settles these items and no others.")
+    token: str = Field(description="The token that acknowledges these items.")
     until: datetime
     items: list[LeasedItemResponse]
 
 
 class ItemCountResponse(ResponseBody):
-    count: int = Field(description="How many items that held for.")
+    count: int = Field(description="The number of items for which this succeeded.")
 
 
 class PoolGrantResponse(ResponseBody):
@@ -38,4 +38,4 @@ class PoolGrantResponse(ResponseBody):
 
 class PoolGrantPage(ResponseBody):
     items: list[PoolGrantResponse]
-    next: None = Field(default=None, description="There is one page only.")
+    next: None = Field(default=None, description="Always null: there is one page.")

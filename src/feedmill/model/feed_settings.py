@@ -18,7 +18,7 @@ MAX_RULES_LENGTH = 4000
 MAX_SELECTOR_LENGTH = 500
 MAX_LABELS = 20
 
-_RULES = "Searches, one a line: words, phrases, `in:title`, `author:`, `inurl:`, `site:`, -, OR, ( )."
+_RULES = "Searches, one per line: words, phrases, `in:title`, `author:`, `inurl:`, `site:`, -, OR, ( )."
 _CSS = "CSS: tags, `.class`, `#id`, `[name=value]`, a space, `>` and commas."
 
 
@@ -51,12 +51,15 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         str, SettingOptions(f"What is never a part of it. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
     ] = ""
     block_rules: Annotated[
-        str, SettingOptions(f"What one of these finds is blocked. {_RULES}", maximum=MAX_RULES_LENGTH, has_lines=True)
+        str,
+        SettingOptions(
+            f"Entries that match one of these are blocked. {_RULES}", maximum=MAX_RULES_LENGTH, has_lines=True
+        ),
     ] = ""
     keep_rules: Annotated[
         str,
         SettingOptions(
-            f"If there are any, what none of these finds is blocked. {_RULES}",
+            f"If there are any, entries that match none of these are blocked. {_RULES}",
             maximum=MAX_RULES_LENGTH,
             has_lines=True,
         ),

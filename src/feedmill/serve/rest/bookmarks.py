@@ -27,7 +27,7 @@ BookmarkTitle = Annotated[
 
 class NewBookmark(RequestBody):
     url: UrlText
-    title: BookmarkTitle | None = Field(default=None, description="Else the page's own, once it was fetched.")
+    title: BookmarkTitle | None = Field(default=None, description="By default the page's own, once it was fetched.")
     note: LongText | None = None
 
 
@@ -41,9 +41,9 @@ class BookmarkChanges(RequestBody):
 class BookmarkResponse(BaseModel):
     id: int
     url: str
-    title: str | None = Field(description="Yours, else the page's; null until it was fetched.")
+    title: str | None = Field(description="Your title, or else the page's; null until it was fetched.")
     description: str | None
-    image_url: str | None = Field(description="The picture that the page names, at its own address.")
+    image_url: str | None = Field(description="The URL of the image in the page's metadata.")
     note: str | None
     status: BookmarkStatus
     attempts: int
@@ -72,7 +72,7 @@ async def list_bookmarks(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cu
 
 @router.post("", status_code=201, responses={200: {"model": BookmarkResponse, "description": "It was there already"}})
 async def save_bookmark(app: TheApp, who: Writer, new: NewBookmark, response: Response) -> BookmarkResponse:
-    """Saves a page; what it is about is fetched within seconds. Saving it again changes nothing (200)."""
+    """Saves a page; its title and description are fetched within seconds. Saving it again changes nothing (200)."""
     saved, is_new = await app.bookmarks.save(who.user.id, new.url, new.title, new.note)
     response.status_code = 201 if is_new else 200
     return BookmarkResponse.of(saved)
@@ -85,7 +85,7 @@ async def read_bookmark(app: TheApp, who: Reader, bookmark_id: PathId) -> Bookma
 
 @router.patch("/{bookmark_id}", responses=problem_responses(404))
 async def change_bookmark(app: TheApp, who: Writer, bookmark_id: PathId, changes: BookmarkChanges) -> BookmarkResponse:
-    """Changes the title or the note; null takes it away."""
+    """Changes the title or the note; null removes it."""
     changed = await app.bookmarks.change(who.user.id, bookmark_id, changes.model_dump(exclude_unset=True))
     return BookmarkResponse.of(changed)
 
@@ -97,5 +97,5 @@ async def delete_bookmark(app: TheApp, who: Writer, bookmark_id: PathId) -> None
 
 @router.post("/{bookmark_id}/retry", status_code=202, responses=problem_responses(404))
 async def retry_bookmark(app: TheApp, who: Writer, bookmark_id: PathId) -> BookmarkResponse:
-    """Has a page that was given up fetched again; changes nothing for one that was not."""
+    """Fetches a failed page again; changes nothing for any other."""
     return BookmarkResponse.of(await app.bookmarks.retry(who.user.id, bookmark_id))

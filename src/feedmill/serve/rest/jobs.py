@@ -38,7 +38,7 @@ class JobHasEnded(Conflict):
 
 @router.get("")
 async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
-    """The caller's jobs, the newest first."""
+    """Your jobs, newest first."""
     found = await user_jobs.list_jobs(app.db, who.user.id, decode_cursor(cursor, MAX_ID), limit + 1)
     page, last = split_page(found, limit)
     return JobPage(
@@ -48,7 +48,7 @@ async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor 
 
 @router.get("/{job_id}", responses=problem_responses(404))
 async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetailResponse:
-    """How a job stands."""
+    """The progress of a job."""
     batch = await find_job(app.db, who.user.id, job_id)
     failed = await user_jobs.failures_of_job(app.db, who.user.id, batch)
     failures = [FeedOutcomeResponse(**outcome_fields(each.outcome, each.subscription_id)) for each in failed]
@@ -65,9 +65,9 @@ def _report_fields(batch: Batch) -> dict[str, Any] | None:
 
 @router.post("/{job_id}/cancel", responses=problem_responses(404, 409))
 async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobResponse:
-    """Drops what waits; what is being fetched comes to its end.
+    """Cancels a job: waiting feeds are dropped, running fetches finish.
 
-    For a fifth of a second after the answer, some of what waits may still begin.
+    For a fifth of a second after the response, some waiting feeds may still start.
     """
     if not await user_jobs.cancel_job(app.db, who.user.id, job_id, app.tools.clock()):
         raise JobHasEnded(Message("error.job_ended"))
@@ -88,11 +88,13 @@ async def watch_job(
     work: TheJobs,
     who: Reader,
     job_id: PathId,
-    last_event_id: Annotated[str | None, Header(max_length=100, description="The last event that was seen.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(max_length=100, description="The id of the last received event.")
+    ] = None,
 ) -> Response:
-    """The job as server-sent events: `feed` for each that ended, `progress`, and at last `done`.
+    """The job as server-sent events: `feed` for each finished feed, `progress`, and finally `done`.
 
-    `progress` also has some of the feeds that are being fetched now: `current`, with `subscription_id` and `title`.
+    `progress` also has some of the feeds that are being fetched: `current`, with `subscription_id` and `title`.
     """
     batch = await find_job(app.db, who.user.id, job_id)
     seen = parse_last_event_id(last_event_id)

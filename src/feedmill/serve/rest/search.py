@@ -24,7 +24,7 @@ router = APIRouter(tags=["search"])
 QueryParameter = Annotated[
     str, Query(max_length=MOST_CHARACTERS, description="Such as `chips -in:title:potato is:unread`.")
 ]
-OrderParameter = Annotated[SearchOrder, Query(description="What fits best of the newest, or all by date.")]
+OrderParameter = Annotated[SearchOrder, Query(description="The best matches among the newest, or all by date.")]
 
 
 class SaveSearchRequest(RequestBody):
@@ -52,7 +52,7 @@ async def search_entries(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Response:
-    """Entries of your feeds, and what you keep of others. A mistake in `q` is answered with its `position`."""
+    """Searches your feeds, and entries that you kept of others. A syntax error in `q` has its `position`."""
     found = await run_search(app.db, who.user.id, SearchRequest(q, order, cursor, limit), datetime.now(UTC))
     return Response(
         msgspec.json.encode(found), headers={"Cache-Control": "private, no-cache"}, media_type="application/json"
@@ -61,14 +61,14 @@ async def search_entries(
 
 @router.get("/searches")
 async def list_searches(app: TheApp, who: Reader) -> SavedSearchPage:
-    """The searches that you keep."""
+    """Your saved searches."""
     found = await saved_searches_of_user(app.db, who.user.id)
     return SavedSearchPage(items=[_to_response(saved) for saved in found])
 
 
 @router.post("/searches", status_code=201, responses=problem_responses(409))
 async def create_search(app: TheApp, who: Writer, asked: SaveSearchRequest) -> SavedSearchResponse:
-    """Keeps a search under a name."""
+    """Saves a search under a name."""
     await parse_search(app.db, who.user.id, asked.query, datetime.now(UTC))
     return _to_response(await create_saved_search(app.db, who.user.id, asked.name, asked.query))
 

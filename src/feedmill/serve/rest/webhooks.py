@@ -20,11 +20,11 @@ from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
 EventName = Literal["entries.new", "feed.failing", "feed.healed"]
-Events = Annotated[list[EventName], Field(min_length=1, max_length=10, description="What it is called for.")]
+Events = Annotated[list[EventName], Field(min_length=1, max_length=10, description="The events that it is called for.")]
 
 
 class NewWebhook(RequestBody):
-    url: UrlText = Field(description="Where to; it is sent POST requests, and its redirects are not followed.")
+    url: UrlText = Field(description="The URL to call with POST requests; its redirects are not followed.")
     events: Events = Field(default=["entries.new"])
 
 
@@ -33,15 +33,15 @@ class WebhookChanges(RequestBody):
 
     url: UrlText | None = None
     events: Events | None = None
-    paused: StrictBool | None = Field(default=None, description="Starting it again forgets its failures.")
+    paused: StrictBool | None = Field(default=None, description="Resuming it resets its failure count.")
 
 
 class WebhookResponse(BaseModel):
     id: int
     url: str
     events: list[EventName]
-    paused: bool = Field(description="Nothing is sent, and what happens meanwhile is not told later.")
-    consecutive_failures: int = Field(description="At 50 it is paused.")
+    paused: bool = Field(description="Nothing is sent, and events in the meantime are not sent later.")
+    consecutive_failures: int = Field(description="At 50 the webhook is paused.")
     last_success_at: datetime | None
     last_error: MessageText | None
     created_at: datetime
@@ -52,17 +52,17 @@ class WebhookResponse(BaseModel):
 
 
 class CreatedWebhook(BaseModel):
-    secret: str = Field(description="Signs what is sent; shown this once.")
+    secret: str = Field(description="The secret that signs requests; shown only once.")
     webhook: WebhookResponse
 
 
 class WebhookPage(BaseModel):
     items: list[WebhookResponse]
-    next: None = Field(default=None, description="There is one page only.")
+    next: None = Field(default=None, description="Always null: there is one page.")
 
 
 class DeliveryResponse(BaseModel):
-    id: int = Field(description="What `X-Feedmill-Delivery` says: the same however often it is sent.")
+    id: int = Field(description="The id in `X-Feedmill-Delivery`: the same for every attempt.")
     event: WebhookEvent
     feed_id: int | None
     status: DeliveryStatus
@@ -92,7 +92,7 @@ async def list_webhooks(app: TheApp, who: Reader) -> WebhookPage:
 
 @router.post("", status_code=201)
 async def create_webhook(app: TheApp, who: Writer, new: NewWebhook) -> CreatedWebhook:
-    """Makes a webhook and shows its secret, this once."""
+    """Creates a webhook and shows its secret, only once."""
     made = await app.webhooks.create(who.user.id, new.url, [WebhookEvent(name) for name in new.events])
     return _with_secret(made)
 
@@ -111,19 +111,19 @@ async def change_webhook(app: TheApp, who: Writer, webhook_id: PathId, changes: 
 
 @router.delete("/{webhook_id}", status_code=204, responses=problem_responses(404))
 async def delete_webhook(app: TheApp, who: Writer, webhook_id: PathId) -> None:
-    """Deletes a webhook with what it was sent."""
+    """Deletes a webhook with the list of its deliveries."""
     await app.webhooks.delete(who.user.id, webhook_id)
 
 
 @router.post("/{webhook_id}/secret", responses=problem_responses(404))
 async def renew_webhook_secret(app: TheApp, who: Writer, webhook_id: PathId) -> CreatedWebhook:
-    """Makes another secret and shows it, this once; it signs from the next delivery on."""
+    """Creates another secret and shows it only once; it is used from the next delivery on."""
     return _with_secret(await app.webhooks.new_secret(who.user.id, webhook_id))
 
 
 @router.post("/{webhook_id}/test", status_code=202, responses=problem_responses(404))
 async def test_webhook(app: TheApp, who: Writer, webhook_id: PathId) -> DeliveryResponse:
-    """Has an event `test` sent within seconds, also to a paused webhook; its delivery says how that went."""
+    """Sends an event `test` within seconds, also to a paused webhook; its delivery has the result."""
     return DeliveryResponse.of(await app.webhooks.test(who.user.id, webhook_id))
 
 
@@ -131,7 +131,7 @@ async def test_webhook(app: TheApp, who: Writer, webhook_id: PathId) -> Delivery
 async def list_deliveries(
     app: TheApp, who: Reader, webhook_id: PathId, limit: Limit = 50, cursor: Cursor = None
 ) -> DeliveryPage:
-    """What was sent in the last 30 days, the last first."""
+    """The deliveries of the last 30 days, newest first."""
     found = await app.webhooks.deliveries(who.user.id, webhook_id, decode_cursor(cursor, MAX_ID), limit + 1)
     page, last = split_page(found, limit)
     return DeliveryPage(items=[DeliveryResponse.of(one) for one in page], next=cursor_at(last.id) if last else None)
@@ -139,7 +139,7 @@ async def list_deliveries(
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/redeliver", status_code=202, responses=problem_responses(404, 409))
 async def redeliver(app: TheApp, who: Writer, webhook_id: PathId, delivery_id: PathId) -> DeliveryResponse:
-    """Has a delivery that is over sent again, under the same id. One that is still tried is 409 `still_pending`."""
+    """Sends a finished delivery again, with the same id. One that is still being retried is 409 `still_pending`."""
     return DeliveryResponse.of(await app.webhooks.redeliver(who.user.id, webhook_id, delivery_id))
 
 

@@ -33,7 +33,7 @@ class AuditLogPage(BaseModel):
 
 @router.get("/audit")
 async def read_audit_log(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> AuditLogPage:
-    """Who did what to accounts and feeds, the latest first."""
+    """The audit trail of accounts and feeds, newest first."""
     found = await audit_log_page(app.db, decode_cursor(cursor, MAX_ID - 1), limit + 1)
     page, last = split_page(found, limit)
     return AuditLogPage(

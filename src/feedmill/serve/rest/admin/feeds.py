@@ -49,7 +49,7 @@ class AdminFeedResponse(BaseModel):
     title: str
     site_url: str | None
     is_private: bool = Field(description="Whether it is fetched with a subscriber's own password.")
-    standing: FeedState = Field(description="How it fares, in one word.")
+    standing: FeedState = Field(description="Its state.")
     status: FeedStatus
     subscribers: int
     entries: int
@@ -85,22 +85,19 @@ class AdminFeedPage(BaseModel):
 class AdminFeedChanges(RequestBody):
     """What is left out stays as it is."""
 
-    url: UrlText | None = Field(None, description="Where it is fetched from now on, for everybody.")
+    url: UrlText | None = Field(None, description="The new URL, for all subscribers.")
     paused: StrictBool | None = Field(
-        None, description="true: not fetched any more; false: due at once, failures forgotten."
+        None, description="true: not fetched any more; false: due at once, with the failure count reset."
     )
 
 
 class MergeFeedsRequest(RequestBody):
     into: Id = Field(description="The feed that stays.")
-    dry_run: StrictBool = Field(False, description="Only say what it would come to, and which entries could move.")
-    move_entries: StrictBool = Field(
-        False, description="Move the entries too. Without it they stay with the feed that brought them."
-    )
+    dry_run: StrictBool = Field(False, description="Only report what would happen, and which entries could be moved.")
+    move_entries: StrictBool = Field(False, description="Also move the entries. By default they stay with their feed.")
     up_to: Id | None = Field(
         None,
-        description="Move no entry that came after this one: `newest_movable` of the dry run. Without it all move "
-        "that there are.",
+        description="Move no entry newer than this one: `newest_movable` of the dry run. By default all are moved.",
     )
 
 
@@ -113,14 +110,14 @@ class MovableEntryResponse(BaseModel):
 
 class MergeFeedsResponse(BaseModel):
     feed: AdminFeedResponse = Field(description="The feed that stays.")
-    readers: int = Field(description="How many subscriptions go over to it.")
-    readers_of_both: int = Field(description="How many of those had both.")
-    entries: int = Field(description="How many entries the other feed has.")
-    same_entries: int = Field(description="How many of those are the same in both: what people did to them goes over.")
-    movable_entries: int = Field(description="How many could move with `move_entries`.")
-    newest_movable: int | None = Field(description="The one of those that came last.")
-    first_movable: list[MovableEntryResponse] = Field(description="The newest hundred of those, by date.")
-    moved_entries: int = Field(description="How many were moved.")
+    readers: int = Field(description="The number of subscriptions that move to it.")
+    readers_of_both: int = Field(description="The number of subscribers to both feeds.")
+    entries: int = Field(description="The number of entries of the other feed.")
+    same_entries: int = Field(description="The number of entries that are the same in both: their marks are copied.")
+    movable_entries: int = Field(description="The number of entries that `move_entries` would move.")
+    newest_movable: int | None = Field(description="The newest of these entries.")
+    first_movable: list[MovableEntryResponse] = Field(description="The newest hundred of these entries, by date.")
+    moved_entries: int = Field(description="The number of moved entries.")
     dry_run: bool
 
 
@@ -132,7 +129,7 @@ async def list_all_feeds(
     cursor: Cursor = None,
     failing: Annotated[bool, Query(description="Only those that failed last time.")] = False,
 ) -> AdminFeedPage:
-    """All feeds, the oldest first, with their health and how many people are subscribed."""
+    """All feeds, oldest first, with their health and number of subscribers."""
     found = await feeds_page(app.db, decode_cursor(cursor, 0), limit + 1, only_failing=failing)
     page, last = split_page(found, limit)
     return AdminFeedPage(
@@ -149,7 +146,7 @@ async def read_any_feed(app: TheApp, who: Admin, feed_id: PathId) -> AdminFeedRe
 async def change_any_feed(
     app: TheApp, who: Admin, request: Request, feed_id: PathId, changes: AdminFeedChanges
 ) -> AdminFeedResponse:
-    """Changes a feed's address, pauses or resumes it, for everybody."""
+    """Changes the URL of a feed, pauses or resumes it, for all subscribers."""
     now, by = datetime.now(UTC), actor(who, request)
     feed = (await _feed(app, feed_id)).feed
     if changes.url is not None:
@@ -163,9 +160,9 @@ async def change_any_feed(
 async def merge_feed(
     app: TheApp, who: Admin, request: Request, feed_id: PathId, wanted: MergeFeedsRequest
 ) -> MergeFeedsResponse:
-    """Gives the subscribers of a feed to another, with their states of entries that are the same in both.
+    """Moves the subscribers of a feed to another, with their marks of entries that are the same in both.
 
-    The feed is fetched no more, and its entries stay with it unless you say otherwise. It can't be taken back.
+    The feed is not fetched any more, and its entries stay with it by default. This can't be undone.
     """
     source, target = await _feed(app, feed_id), await _feed(app, wanted.into)
     if wanted.dry_run:

@@ -31,12 +31,12 @@ class HostResponse(BaseModel):
     failing: int
     last_fetched_at: datetime | None
     next_fetch_at: datetime | None
-    requests: int = Field(description="How often its feeds were fetched in the last day.")
-    errors: int = Field(description="How many of those fetches failed.")
-    bytes: int = Field(description="What they brought over the wire.")
-    per_hour: float = Field(description="Fetches an hour, over the last day.")
-    rests_until: datetime | None = Field(description="Its server asked for a rest (Retry-After) until then.")
-    blocked: bool = Field(description="Whether it, or a host above it, is blocked.")
+    requests: int = Field(description="The number of fetches of its feeds in the last day.")
+    errors: int = Field(description="The number of failed fetches.")
+    bytes: int = Field(description="The bytes received.")
+    per_hour: float = Field(description="Fetches per hour, over the last day.")
+    rests_until: datetime | None = Field(description="Its server asked us to wait until then (Retry-After).")
+    blocked: bool = Field(description="Whether it, or a parent domain, is blocked.")
 
 
 class HostPage(BaseModel):
@@ -53,7 +53,7 @@ class BlockedHostResponse(BaseModel):
 
     host: str
     at: datetime
-    user_name: str | None = Field(description="Who blocked it; null when they are gone.")
+    user_name: str | None = Field(description="Who blocked it; null if that account was deleted.")
 
 
 class BlockedHostPage(BaseModel):
@@ -65,12 +65,12 @@ class BlockHostResponse(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     host: str
-    feeds: int = Field(description="How many feeds rest now because of it, or are due again.")
+    feeds: int = Field(description="The number of feeds that rest because of it, or are due again.")
 
 
 @router.get("/hosts")
 async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> HostPage:
-    """The hosts that feeds come from, by name, with the load of the last day."""
+    """The hosts of all feeds, by name, with the load of the last day."""
     now, turns = datetime.now(UTC), app.coordination.host_slots
     page, last = split_page(await hosts_overview(app.db, turns, decode_cursor(cursor, ""), limit + 1, now), limit)
     return HostPage(
@@ -80,7 +80,7 @@ async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor 
 
 @router.get("/blocked-hosts")
 async def list_blocked_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> BlockedHostPage:
-    """The hosts that nobody asks, by name."""
+    """The blocked hosts, by name."""
     page, last = split_page(await blocked_hosts_page(app.db, decode_cursor(cursor, ""), limit + 1), limit)
     return BlockedHostPage(
         items=[BlockedHostResponse.model_validate(host) for host in page], next=cursor_at(last.host) if last else None
@@ -89,13 +89,13 @@ async def list_blocked_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor:
 
 @router.post("/blocked-hosts")
 async def block_a_host(app: TheApp, who: Admin, request: Request, wanted: BlockHostRequest) -> BlockHostResponse:
-    """Nothing is asked of the host any more, nor of any below it; its feeds rest and say why."""
+    """Blocks a host and its subdomains: no requests are sent to them; their feeds rest and show why."""
     done = await block_host(app.db, app.blocks, wanted.host, actor(who, request), datetime.now(UTC))
     return BlockHostResponse.model_validate(done)
 
 
 @router.delete("/blocked-hosts/{host}", responses=problem_responses(404))
 async def unblock_a_host(app: TheApp, who: Admin, request: Request, host: HostPathParameter) -> BlockHostResponse:
-    """The host is asked again; feeds that rest because of the block are due at once."""
+    """Unblocks a host; feeds that rest because of the block are due at once."""
     done = await unblock_host(app.db, app.blocks, host, actor(who, request), datetime.now(UTC))
     return BlockHostResponse.model_validate(done)

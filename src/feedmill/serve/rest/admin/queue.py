@@ -66,33 +66,33 @@ class ProcessHeartbeatResponse(BaseModel):
 
 
 class RetryRequest(RequestBody):
-    what: Literal["deliveries", "images"] = Field(description="Calls of webhooks, or images.")
+    what: Literal["deliveries", "images"] = Field(description="Webhook deliveries, or images.")
 
 
 class RetryResponse(BaseModel):
     what: Literal["deliveries", "images"]
-    retried: int = Field(description="How many are tried again.")
+    retried: int = Field(description="The number of retried tasks.")
 
 
 class QueueResponse(BaseModel):
-    feeds: dict[str, int] = Field(description="How many feeds are due, running, failing and so on.")
-    batches: list[RunningBatchResponse] = Field(description="The batches that run, the newest first.")
+    feeds: dict[str, int] = Field(description="The number of feeds by state: due, running, failing and so on.")
+    batches: list[RunningBatchResponse] = Field(description="The running batches, newest first.")
     images: dict[str, int] = Field(description="Images by status; pending ones wait.")
-    deliveries: dict[str, int] = Field(description="Webhook calls that wait, or were given up.")
-    waits: dict[str, int] = Field(description="In one process: jobs that wait, by priority.")
-    messages: dict[str, int] = Field(description="Scaled out: jobs that wait, by queue.")
-    processes: dict[str, int] = Field(description="Scaled out: processes at work, by role.")
-    heartbeats: list[ProcessHeartbeatResponse] = Field(
-        description="Scaled out: each process, and when it last showed itself."
+    deliveries: dict[str, int] = Field(description="Webhook deliveries that wait or failed.")
+    waits: dict[str, int] = Field(description="In one process: waiting jobs by priority.")
+    messages: dict[str, int] = Field(description="Scaled out: waiting jobs by queue.")
+    processes: dict[str, int] = Field(description="Scaled out: running processes by role.")
+    heartbeats: list[ProcessHeartbeatResponse] = Field(description="Scaled out: each process with its last heartbeat.")
+    running: list[RunningFeedResponse] = Field(
+        description="The feeds that are being fetched, the longest-running first."
     )
-    running: list[RunningFeedResponse] = Field(description="The feeds that are being fetched, the longest first.")
-    waiting: list[WaitingHostResponse] = Field(description="The hosts whose feeds are due, the longest first.")
-    failures: list[FailedFetchResponse] = Field(description="The last fetches of the last day that failed.")
+    waiting: list[WaitingHostResponse] = Field(description="The hosts with due feeds, the longest-waiting first.")
+    failures: list[FailedFetchResponse] = Field(description="The latest failed fetches of the last day.")
 
 
 @router.get("/queue")
 async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
-    """What runs, what waits and what failed lately."""
+    """What runs, what waits and what failed recently."""
     now, presence = datetime.now(UTC), app.coordination.presence
     return QueueResponse(
         feeds=await count_feeds_by_state(app.db, now),
@@ -119,6 +119,6 @@ async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
 
 @router.post("/queue/retry")
 async def retry_dead_letters(app: TheApp, who: Admin, request: Request, wanted: RetryRequest) -> RetryResponse:
-    """Tries again what was given up."""
+    """Retries failed tasks."""
     retried = await retry_all_dead_letters(app.db, wanted.what, actor(who, request), datetime.now(UTC))
     return RetryResponse(what=wanted.what, retried=retried)

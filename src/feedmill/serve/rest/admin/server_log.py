@@ -15,7 +15,7 @@ from feedmill.serve.rest.core.page_parameters import Limit
 router = APIRouter(prefix="/admin", tags=["admin"])
 
 Level = Literal["debug", "info", "warning", "error", "critical"]
-LogTextParameter = Annotated[str, Query(max_length=200, description="Text that is in the line, in capitals or not.")]
+LogTextParameter = Annotated[str, Query(max_length=200, description="Text in the line, in upper or lower case.")]
 LogFeedParameter = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Only lines about that feed.")]
 
 
@@ -24,7 +24,7 @@ class LogLineResponse(FromAttributes):
     level: str
     event: str
     feed_id: int | None
-    more: str = Field(description="Whatever else the line says, as JSON; cut when it is long.")
+    more: str = Field(description="The other fields of the line, as JSON; truncated if it is long.")
 
 
 class LogLinesResponse(BaseModel):
@@ -40,7 +40,7 @@ async def read_log(
     text: LogTextParameter = "",
     feed_id: LogFeedParameter = None,
 ) -> LogLinesResponse:
-    """The last lines that the process that answers has written; scaled out, each process has its own."""
+    """The last log lines of the process that responds; in a scaled-out installation each process has its own."""
     return LogLinesResponse(
         items=[LogLineResponse.model_validate(line) for line in LOG_BUFFER.latest(level, text, feed_id, limit)]
     )

@@ -31,8 +31,8 @@ class StorageUsageResponse(FromAttributes):
     images: int
     image_bytes: int
     objects_to_delete: int
-    database_bytes: int | None = Field(description="null where the database does not tell.")
-    largest: list[LargestFeedResponse] = Field(description="The 20 feeds that take up most.")
+    database_bytes: int | None = Field(description="null if the database does not report it.")
+    largest: list[LargestFeedResponse] = Field(description="The 20 feeds that use the most storage.")
 
 
 class BackupResponse(FromAttributes):
@@ -45,11 +45,11 @@ class BackupResponse(FromAttributes):
     consistent: bool = Field(description="Whether all rows are of one moment.")
     checked_at: datetime | None
     sound: bool | None = Field(description="null until `feedmill backup --check` has read it.")
-    wrong: list[str] = Field(description="What that found.")
+    wrong: list[str] = Field(description="The problems that the check found.")
 
 
 class LastBackupResponse(BaseModel):
-    last: BackupResponse | None = Field(description="null when none was ever made.")
+    last: BackupResponse | None = Field(description="null if there is no backup.")
 
 
 class RetentionForecastResponse(FromAttributes):
@@ -65,7 +65,7 @@ class RetentionForecastResponse(FromAttributes):
 
 @router.get("/storage")
 async def read_storage(app: TheApp, who: Admin) -> StorageUsageResponse:
-    """How much is kept, and which feeds it is from."""
+    """Storage usage, and the feeds that use the most."""
     return StorageUsageResponse.model_validate(await measure_storage_usage(app.db))
 
 
@@ -78,7 +78,7 @@ async def read_backup(app: TheApp, who: Admin) -> LastBackupResponse:
 
 @router.get("/retention")
 async def forecast_retention(app: TheApp, who: Admin) -> RetentionForecastResponse:
-    """What would be dropped now because it was kept long enough; nothing is."""
+    """A preview of what retention would delete now."""
     return RetentionForecastResponse.model_validate(
         await preview_purge(app.db, retention_periods(app.settings), datetime.now(UTC))
     )

@@ -35,10 +35,12 @@ class UserResponse(BaseModel):
     name: str
     status: UserStatus
     is_admin: bool
-    feeds: int = Field(description="How many feeds the user is subscribed to.")
-    quota_feeds: int | None = Field(description="How many they may be; null for any number.")
-    kept_bytes: int = Field(description="What is kept of their feeds; a feed of several people counts for each.")
-    quota_bytes: int | None = Field(description="How many bytes they may keep; null for any number.")
+    feeds: int = Field(description="The number of subscriptions of the user.")
+    quota_feeds: int | None = Field(description="The maximum; null for no limit.")
+    kept_bytes: int = Field(
+        description="The storage used by their feeds; a feed with several subscribers counts for each."
+    )
+    quota_bytes: int | None = Field(description="The maximum storage in bytes; null for no limit.")
     created_at: datetime
     last_seen_at: datetime | None
 
@@ -60,12 +62,12 @@ class NewUser(RegistrationRequest):
 class UserChanges(RequestBody):
     """What is left out stays as it is."""
 
-    status: UserStatus | None = Field(None, description="Who is disabled can't sign in, and is signed out at once.")
+    status: UserStatus | None = Field(None, description="A disabled user can't sign in, and is signed out at once.")
     is_admin: bool | None = None
-    quota_feeds: Quota | None = Field(None, description="How many feeds they may subscribe to; null for any number.")
-    quota_bytes: Quota | None = Field(None, description="How many bytes they may keep; null for any number.")
+    quota_feeds: Quota | None = Field(None, description="The maximum number of feeds; null for no limit.")
+    quota_bytes: Quota | None = Field(None, description="The maximum storage in bytes; null for no limit.")
     password: NewPassword | None = Field(None, description="A new password; it signs the user out everywhere.")
-    revoke_keys: StrictBool = Field(False, description="With a new password: revoke all of the user's keys too.")
+    revoke_keys: StrictBool = Field(False, description="With a new password: also revoke all API keys of the user.")
 
     @model_validator(mode="after")
     def _revokes_with_password(self) -> Self:
@@ -76,13 +78,13 @@ class UserChanges(RequestBody):
 
 class UserChangedResponse(UserResponse):
     ended: AccessEndedResponse | None = Field(
-        None, description="What a new password has ended, and which keys still work."
+        None, description="What the new password has ended, and which API keys are still valid."
     )
 
 
 @router.get("")
 async def list_users(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> UserPage:
-    """All accounts, the oldest first."""
+    """All accounts, oldest first."""
     found = await users_page(app.db, decode_cursor(cursor, 0), limit + 1)
     page, last = split_page(found, limit)
     kept = await archived_bytes_by_user(app.db, [one.user.id for one in page])
@@ -92,7 +94,7 @@ async def list_users(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor 
 
 @router.post("", status_code=201, responses=problem_responses(409))
 async def create_user(app: TheApp, who: Admin, request: Request, new: NewUser) -> UserResponse:
-    """Makes an account."""
+    """Creates an account."""
     now = datetime.now(UTC)
     user = await make_user(app.db, new.name, new.password, new.is_admin, now, actor(who, request))
     return UserResponse.of(UserSummary(user, 0))
@@ -107,7 +109,7 @@ async def read_user(app: TheApp, who: Admin, user_id: PathId) -> UserResponse:
 async def change_user(
     app: TheApp, who: Admin, request: Request, user_id: PathId, changes: UserChanges
 ) -> UserChangedResponse:
-    """Disables or enables an account, gives or takes power, sets quotas or a new password."""
+    """Disables or enables an account, grants or removes admin rights, sets quotas or a new password."""
     now, by = datetime.now(UTC), actor(who, request)
     before = (await _find_user(app, user_id)).user
     ended = None
@@ -126,7 +128,7 @@ async def change_user(
 
 @router.delete("/{user_id}", status_code=204, responses=problem_responses(404, 409))
 async def delete_user(app: TheApp, who: Admin, request: Request, user_id: PathId) -> None:
-    """Deletes an account with all that is the user's own, their private feeds with entries, images and raw bodies too.
+    """Deletes an account with all its data, including its private feeds with entries, images and raw bodies.
 
     A private feed is fetched with the user's own password, and nobody else may read it. Other feeds stay.
     """

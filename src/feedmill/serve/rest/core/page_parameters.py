@@ -4,5 +4,5 @@ from typing import Annotated
 
 from fastapi import Query
 
-Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-Cursor = Annotated[str | None, Query(max_length=500, description="The `next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="The maximum number.")]
+Cursor = Annotated[str | None, Query(max_length=500, description="The `next` of the previous page.")]

@@ -15,7 +15,7 @@ router = APIRouter(prefix="/labels", tags=["labels"])
 
 @router.get("")
 async def list_labels(app: TheApp, who: Reader) -> LabelPage:
-    """All of them, by name."""
+    """All labels, by name."""
     found = await labels_of_user(app.db, who.user.id)
     return LabelPage(items=[_to_response(label) for label in found])
 
@@ -37,7 +37,7 @@ async def change_label(app: TheApp, who: Writer, label_id: PathId, asked: LabelR
 
 @router.delete("/{label_id}", status_code=204, responses=problem_responses(404))
 async def delete_label(app: TheApp, who: Writer, label_id: PathId) -> None:
-    """Entries that bore it stay."""
+    """Deletes a label; its entries stay."""
     await drop_label(app.db, who.user.id, label_id)
 
 

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/entries", tags=["entries"])
 
 @router.patch("/{entry_id:int}", responses=problem_responses(404))
 async def mark_entry(app: TheApp, who: Writer, entry_id: PathId, changes: EntryChanges) -> EntryResponse:
-    """Reads, stars or keeps an entry for later, or takes that back."""
+    """Marks an entry as read, starred or read later, or removes the mark."""
     await apply_marks_to_entry(
         app.db, who.user.id, entry_id, changes.marks(), datetime.now(UTC), app.settings.later_for
     )
@@ -39,7 +39,7 @@ async def mark_entry(app: TheApp, who: Writer, entry_id: PathId, changes: EntryC
 
 @router.post("/{entry_id}/full-text", response_model=ArticleResponse, responses=problem_responses(404, 409))
 async def fetch_entry_full_text(app: TheApp, who: Writer, entry_id: PathId, again: bool = False) -> Response:
-    """Fetches the page that an entry links to and keeps its article; what is kept already is not fetched again."""
+    """Fetches the page of an entry and stores its article; a stored one is not fetched again."""
     now = datetime.now(UTC)
     await fetch_full_text(app.db, app.client, who.user.id, entry_id, now, again=again)
     article = await read_article(app.db, app.blobs, who.user.id, entry_id, now)
@@ -48,7 +48,7 @@ async def fetch_entry_full_text(app: TheApp, who: Writer, entry_id: PathId, agai
 
 @router.post("/mark", responses=problem_responses(404))
 async def mark_entries(app: TheApp, who: Writer, changes: BulkEntryChanges) -> BulkChangeResponse:
-    """The same with many entries at once, and labels; doing it again changes nothing."""
+    """Marks or labels many entries at once; repeating it changes nothing."""
     now, later_for = datetime.now(UTC), app.settings.later_for
     done = await apply_marks(app.db, who.user.id, changes.ids, changes.marks(), now, later_for)
     return BulkChangeResponse(ids=done.ids, missing=done.missing)
@@ -56,7 +56,7 @@ async def mark_entries(app: TheApp, who: Writer, changes: BulkEntryChanges) -> B
 
 @router.post("/mark-all", responses=problem_responses(404))
 async def mark_all_entries_read(app: TheApp, who: Writer, asked: MarkAllReadRequest) -> MarkAllReadResponse:
-    """Marks read what is unread of a feed, a folder or a label, or `everything`; only of some age, if one is given."""
+    """Marks unread entries of a feed, a folder, a label or `everything` as read; only older ones if an age is given."""
     now = datetime.now(UTC)
     scope = await find_scope(app.db, who.user.id, asked.feed_id, asked.folder_id, asked.label_id)
     before = None if asked.older_than_days is None else now - timedelta(days=asked.older_than_days)
@@ -66,5 +66,5 @@ async def mark_all_entries_read(app: TheApp, who: Writer, asked: MarkAllReadRequ
 
 @router.post("/undo", status_code=204, responses=problem_responses(404))
 async def undo_mark_all(app: TheApp, who: Writer, asked: UndoRequest) -> None:
-    """Makes unread again what was marked, but for what was read by itself since."""
+    """Undoes a mark-all: entries become unread again, except those that were read since."""
     await undo_mark_all_read(app.db, who.user.id, asked.undo, datetime.now(UTC))

@@ -30,9 +30,9 @@ router = APIRouter(prefix="/entries", tags=["entries"])
 
 @router.get("/export", response_class=StreamingResponse, responses={200: DESCRIBED})
 async def export_starred_entries(app: TheApp, who: Reader) -> StreamingResponse:
-    """All starred entries with their texts as one JSON Feed, what was starred last first.
+    """All starred entries with their texts as one JSON Feed, last starred first.
 
-    Labels are its tags; `_feedmill` has the feed that an entry is from, and when it was starred.
+    Labels are its tags; `_feedmill` has the feed of an entry, and when it was starred.
     """
     body = export_starred(app.db, who.user.id, app.tools.clock())
     headers = {"Content-Disposition": 'attachment; filename="feedmill-starred.json"', "Cache-Control": "no-store"}
@@ -66,7 +66,7 @@ RequestedList = Annotated[EntryListQuery, Depends(_requested_list)]
 async def list_entries_of_view(
     request: Request, app: TheApp, who: Reader, wanted: RequestedList, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
-    """Entries of a view, page by page; entries that arrive meanwhile shift nothing."""
+    """Entries of a view, page by page; entries that arrive in the meantime do not shift pages."""
     beyond = from_cursor(cursor) if cursor is not None else None
     asked = EntryListQuery(wanted.view, wanted.scope, wanted.order, beyond, limit)
     page = await list_entries(app.db, who.user.id, asked, datetime.now(UTC))
@@ -87,7 +87,7 @@ async def read_entry(
     version: RevisionNumber | None = None,
     raw: bool = False,
 ) -> Response:
-    """An entry in its newest version, or in another one, with its neighbours in the list that the query names."""
+    """An entry in its newest version, or another one, with the previous and next in the list of the query."""
     article = await read_article(
         app.db, app.blobs, who.user.id, entry_id, datetime.now(UTC), within=wanted, version=version, raw=raw
     )
@@ -96,7 +96,7 @@ async def read_entry(
 
 @router.get("/{entry_id:int}/revisions", responses=problem_responses(404))
 async def list_revisions(app: TheApp, who: Reader, entry_id: PathId) -> RevisionPage:
-    """What the feed made of an entry over time; number 0 is how it first came."""
+    """The versions of an entry; number 0 is the first."""
     found = await revisions_of(app.db, who.user.id, entry_id)
     return RevisionPage.model_validate({"items": found}, from_attributes=True)
 
@@ -105,12 +105,12 @@ async def list_revisions(app: TheApp, who: Reader, entry_id: PathId) -> Revision
 async def compare_revisions(
     app: TheApp, who: Reader, entry_id: PathId, old: RevisionNumber = 0, new: RevisionNumber = 1
 ) -> DiffResponse:
-    """What changed from one version of an entry to another, word by word."""
+    """The differences between two versions of an entry, word by word."""
     found = await diff_revisions(app.db, who.user.id, entry_id, old, new)
     return DiffResponse.model_validate(found, from_attributes=True)
 
 
 @router.get("/{entry_id:int}/original", response_class=PlainTextResponse, responses=problem_responses(404))
 async def read_original(app: TheApp, who: Reader, entry_id: PathId) -> PlainTextResponse:
-    """The HTML of an entry exactly as it first came, as plain text: it may hold anything."""
+    """The original HTML of an entry, as plain text, because it may contain anything."""
     return PlainTextResponse(await original_html(app.db, who.user.id, entry_id), headers=SANDBOXED)

@@ -43,7 +43,7 @@ class EntryChanges(RequestBody):
     read: StrictBool | None = None
     starred: StrictBool | None = None
     later: StrictBool | StrictTime | None = Field(
-        default=None, description="Or until when; else for the setting `later_days`."
+        default=None, description="Or until when; by default for `later_days`."
     )
 
     def marks(self) -> EntryMarks:
@@ -60,18 +60,18 @@ class BulkEntryChanges(EntryChanges):
 
 
 class BulkChangeResponse(BaseModel):
-    ids: list[int] = Field(description="Those that are now as wished.")
-    missing: list[int] = Field(description="Those that are not there.")
+    ids: list[int] = Field(description="Ids of entries that now have the requested marks.")
+    missing: list[int] = Field(description="Ids that do not exist.")
 
 
 class MarkAllReadRequest(RequestBody):
     """Names a feed, a folder or a label, or says `everything`: no scope is never taken for all of it."""
 
-    feed_id: Id | None = Field(default=None, description="Of this subscription.")
-    folder_id: Id | None = Field(default=None, description="Of this folder and those below it.")
+    feed_id: Id | None = Field(default=None, description="Only of this subscription.")
+    folder_id: Id | None = Field(default=None, description="Only of this folder and its subfolders.")
     label_id: Id | None = None
     older_than_days: StrictInt | None = Field(default=None, ge=0, le=36_500)
-    up_to: Id | None = Field(default=None, description="The `as_of` of the list that you looked at.")
+    up_to: Id | None = Field(default=None, description="The `as_of` of the list that you saw.")
     everything: StrictBool = Field(default=False, description="All your unread entries; not together with a scope.")
 
     @model_validator(mode="after")

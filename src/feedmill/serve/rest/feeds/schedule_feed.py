@@ -18,7 +18,7 @@ router = APIRouter(prefix="/queue", tags=["feeds"])
 
 class ScheduleFeedRequest(RequestBody):
     feed_id: Id
-    force_immediate: StrictBool = Field(default=False, description="At once, also if it is not due yet.")
+    force_immediate: StrictBool = Field(default=False, description="At once, even if it is not due yet.")
 
 
 class ScheduleFeedResponse(BaseModel):

@@ -29,7 +29,7 @@ FeedTitle = Annotated[
 FolderPath = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]*$"),
-    Field(description="Like `Tech/Python`; made if it is not there."),
+    Field(description="Such as `Tech/Python`; created if it does not exist."),
 ]
 Interval = Annotated[StrictInt, Field(ge=60, le=604_800, description="Seconds between two fetches; null is automatic.")]
 ArchivePolicyField = Annotated[ArchivePolicy, Field(strict=False)]
@@ -46,7 +46,7 @@ class NewFeedRequest(RequestBody):
     archive_policy: ArchivePolicyField | None = None
     http_options: HttpOptionsRequest | None = None
     settings: FeedSettingsChanges | None = None
-    anyway: StrictBool = Field(default=False, description="Subscribe although nothing can be had there now.")
+    anyway: StrictBool = Field(default=False, description="Subscribe although the feed can't be fetched now.")
 
 
 class FeedChanges(RequestBody):
@@ -57,7 +57,7 @@ class FeedChanges(RequestBody):
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicyField | None = None
     http_options: HttpOptionsRequest | None = None
-    settings: FeedSettingsChanges | None = Field(default=None, description="Of these, too, only what is given changes.")
+    settings: FeedSettingsChanges | None = Field(default=None, description="Of these, too, only the given ones change.")
     paused: StrictBool | None = None
 
 

@@ -53,12 +53,12 @@ TheDiscoveryCache = Annotated[ResponseCache, Depends(_discovery_cache)]
 
 
 class RefreshAllRequest(RequestBody):
-    folder_id: Id | None = Field(default=None, description="Only what is in this folder and in those inside it.")
+    folder_id: Id | None = Field(default=None, description="Only the feeds in this folder and its subfolders.")
 
 
 @router.get("", response_model=FeedPage, responses={304: {"description": "As it was"}})
 async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
-    """All subscriptions, with what is unread, how each fares, and when it is fetched next and why."""
+    """All subscriptions, with unread count, health, and the next fetch with its reason."""
     subscriptions = await lookup.subscriptions_of_user(app.db, who.user.id)
     # The hook is for sentences, which are more than text.
     body = msgspec.json.encode({"items": subscriptions, "next": None}, enc_hook=str)
@@ -72,9 +72,9 @@ async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
 async def subscribe(
     app: TheApp, work: TheJobs, discovery_cache: TheDiscoveryCache, who: Writer, wish: NewFeedRequest
 ) -> SubscribeResponse:
-    """Subscribes to the feed at an address, or to the one feed of the page there.
+    """Subscribes to the feed at a URL, or to the only feed of the page there.
 
-    The site is asked once: the answer that shows that there is a feed is its first fetch. Codes of problems:
+    The site gets one request: the response that contains the feed is its first fetch. Error codes:
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
@@ -90,7 +90,7 @@ async def subscribe(
 async def discover_feeds(
     app: TheApp, discovery_cache: TheDiscoveryCache, who: Writer, page: DiscoverRequest
 ) -> DiscoverResponse:
-    """The feeds at an address, or of the page there, and every address that was tried."""
+    """The feeds at a URL, or of the page there, and every URL that was tried."""
     return to_discover_response(await spine.discover(app.tools, who.user, page.url, discovery_cache))
 
 
@@ -98,7 +98,7 @@ async def discover_feeds(
 async def refresh_all(
     app: TheApp, work: TheJobs, who: Writer, which: RefreshAllRequest | None = None
 ) -> RefreshResponse:
-    """Has all feeds fetched now, or those of a folder; asking again joins the job that runs."""
+    """Fetches all feeds now, or those of a folder; a second request joins the running job."""
     folder_id = which.folder_id if which else None
     chosen = await lookup.subscriptions_in_folder(app.db, who.user.id, folder_id)
     return _to_refresh_response(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
@@ -111,7 +111,7 @@ async def read_feed(app: TheApp, who: Reader, subscription_id: PathId) -> FeedDe
 
 @router.patch("/{subscription_id:int}", responses=problem_responses(404))
 async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes: FeedChanges) -> FeedDetailResponse:
-    """Changes what a person chose for a feed; of all subscribers' intervals the smallest counts."""
+    """Changes the settings of a subscription; the smallest interval of all subscribers counts."""
     user_id, now = who.user.id, app.tools.clock()
     given = changes.model_dump(include={"title", "interval_seconds", "archive_policy", "paused"}, exclude_unset=True)
     if given.get("paused", False) is None:
@@ -135,7 +135,7 @@ async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes
 async def preview_rules(
     app: TheApp, who: Reader, subscription_id: PathId, tried: FilterRulesRequest
 ) -> FilterPreviewResponse:
-    """What these rules would have done with the feed's last 50 entries; it changes nothing."""
+    """What these rules would have done with the feed's last 50 entries; changes nothing."""
     subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
     found = await preview_filter_rules(app.db, subscription, *tried.rules())
     return FilterPreviewResponse.of(found)
@@ -143,13 +143,13 @@ async def preview_rules(
 
 @router.delete("/{subscription_id:int}", status_code=204, responses=problem_responses(404))
 async def unsubscribe(app: TheApp, who: Writer, subscription_id: PathId) -> None:
-    """Ends a subscription; what was starred, labelled or put off for later stays."""
+    """Unsubscribes; starred, labelled and read-later entries stay."""
     await change_subscription.unsubscribe(app.db, who.user.id, subscription_id)
 
 
 @router.post("/{subscription_id:int}/refresh", status_code=202, responses=problem_responses(404))
 async def refresh_feed(app: TheApp, work: TheJobs, who: Writer, subscription_id: PathId) -> RefreshResponse:
-    """Has the feed fetched now; not again when that was seconds ago."""
+    """Fetches the feed now, unless it was fetched seconds ago."""
     subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
     return _to_refresh_response(await refresh_one(work, app.db, who.user.id, subscription))
 

@@ -22,7 +22,7 @@ UserPathParameter = Annotated[str, Path(min_length=1, max_length=200, descriptio
 
 @router.get("/{group}/grants", responses=problem_responses(404))
 async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> PoolGrantPage:
-    """Who may take from the group, besides admins, who may take from all."""
+    """The users who may take from the group, in addition to all admins."""
     found = await app.pools.grants(await app.pools.group(group))
     items = [PoolGrantResponse(user=each.user_name, granted_at=each.granted_at) for each in found]
     return PoolGrantPage(items=items)
@@ -30,7 +30,7 @@ async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> Po
 
 @router.put("/{group}/grants/{user}", status_code=204, responses=problem_responses(404))
 async def grant_pool(app: TheApp, who: Admin, request: Request, group: GroupParameter, user: UserPathParameter) -> None:
-    """Lets an account take from the group; one that may already, still may."""
+    """Lets an account take from the group; repeating it changes nothing."""
     granted, to = await app.pools.group(group), await _find_user(app, user)
     await app.pools.grant(granted, to, by=actor(who, request))
 
@@ -39,7 +39,7 @@ async def grant_pool(app: TheApp, who: Admin, request: Request, group: GroupPara
 async def revoke_pool_grant(
     app: TheApp, who: Admin, request: Request, group: GroupParameter, user: UserPathParameter
 ) -> None:
-    """Takes that right away at once, also from the account's keys."""
+    """Removes that right at once, also from the account's API keys."""
     granted, of = await app.pools.group(group), await _find_user(app, user)
     if await app.pools.revoke(granted, of.id, by=actor(who, request)) is None:
         raise NotFound(Message("error.no_grant", user=of.name, group=granted.name))

@@ -21,17 +21,21 @@ class PoolRuleSchema(RequestBody):
     """Which entries a group wants. All conditions must hold; one that is empty always does."""
 
     feeds: list[Id] = Field(default=[], max_length=10_000, description="Entries of these feeds, by their ids.")
-    folders: ShortTexts = Field(default=[], description="Entries of feeds in these folders of the operator, and below.")
+    folders: ShortTexts = Field(
+        default=[], description="Entries of feeds in these folders of the operator, with subfolders."
+    )
     labels: ShortTexts = Field(
         default=[], description="Entries that `labels_of` gave one of these labels, by their names."
     )
-    words: ShortTexts = Field(default=[], description="Entries that say one of these in their title or text.")
-    without: ShortTexts = Field(default=[], description="Not those that say one of these.")
+    words: ShortTexts = Field(default=[], description="Entries with one of these in their title or text.")
+    without: ShortTexts = Field(default=[], description="Without entries that contain one of these.")
     language: LanguageTag | None = Field(default=None, description="Such as `en` or `zh-CN`.")
-    min_length: StrictInt = Field(default=0, ge=0, le=10_000_000, description="Characters that the text has at least.")
-    since: StrictTime | None = Field(default=None, description="Entries from then on.")
+    min_length: StrictInt = Field(
+        default=0, ge=0, le=10_000_000, description="The minimum number of characters of the text."
+    )
+    since: StrictTime | None = Field(default=None, description="Entries since that time.")
     labels_of: LoginName | None = Field(
-        default=None, description="The account whose labels count, by its name; if there are `labels`, else yourself."
+        default=None, description="The name of the account whose `labels` count; by default your own."
     )
 
     def rule(self, admin: str) -> PoolRule:
@@ -53,16 +57,18 @@ class PoolOptionsChanges(RequestBody):
     size: StrictInt | None = Field(
         default=None, ge=1, le=1_000_000, description="Items in the Redis list when it is full."
     )
-    refill_below: StrictInt | None = Field(default=None, ge=1, le=1_000_000, description="Filled up when it has fewer.")
+    refill_below: StrictInt | None = Field(
+        default=None, ge=1, le=1_000_000, description="The list is refilled when it has fewer items."
+    )
     lease_seconds: StrictInt | None = Field(default=None, ge=1, le=DAY_SECONDS, description="How long a lease lasts.")
     most_attempts: StrictInt | None = Field(
-        default=None, ge=1, le=1000, description="Leases before an item is set aside."
+        default=None, ge=1, le=1000, description="The number of leases before an item is dead."
     )
     form: Annotated[ContentFormat, Field(strict=False)] | None = Field(
-        default=None, description="What contents are handed out as."
+        default=None, description="The format of contents."
     )
     most_in_list: StrictInt | None = Field(
-        default=None, ge=1, le=10_000_000, description="Characters above which a text goes by reference."
+        default=None, ge=1, le=10_000_000, description="Texts with more characters are handed out as a reference."
     )
 
     def over(self, options: PoolOptions) -> PoolOptions:
@@ -103,7 +109,7 @@ class PoolGroupResponse(BaseModel):
 
 class PoolGroupPage(BaseModel):
     items: list[PoolGroupResponse]
-    next: None = Field(default=None, description="There is one page only.")
+    next: None = Field(default=None, description="Always null: there is one page.")
 
 
 class NewPoolGroup(RequestBody):
@@ -140,7 +146,7 @@ class PoolStatusResponse(BaseModel):
     dead: int
     total: int
     in_list: int | None = Field(description="Items in the Redis list; null when Redis is not used or does not answer.")
-    filled_by: str | None = Field(description="Who fills the list just now.")
+    filled_by: str | None = Field(description="The process that is filling the list.")
 
     @classmethod
     def of(cls, status: PoolStatus) -> Self:

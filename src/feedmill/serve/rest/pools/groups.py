@@ -31,7 +31,7 @@ async def list_pool_groups(app: TheApp, who: PoolUser) -> PoolGroupPage:
 
 @router.post("", status_code=201, responses=problem_responses(409))
 async def create_pool_group(app: TheApp, who: Admin, request: Request, new: NewPoolGroup) -> PoolGroupResponse:
-    """Makes a group; entries that are there join within the minute, new ones as they are fetched."""
+    """Creates a group; existing entries join within a minute, new ones when they are fetched."""
     blank, rule = PoolOptions(), new.rule.rule(who.user.name)
     options = new.titles.over(blank), new.contents.over(blank)
     return PoolGroupResponse.of(await app.pools.create(new.name, rule, *options, by=actor(who, request)))
@@ -47,7 +47,7 @@ async def read_pool_group(app: TheApp, group: GrantedGroup) -> PoolGroupResponse
 async def change_pool_group(
     app: TheApp, who: Admin, request: Request, group: GroupParameter, changes: PoolGroupChanges
 ) -> PoolGroupResponse:
-    """Changes a group; items that it has already stay."""
+    """Changes a group; its existing items stay."""
     known = await app.pools.group(group)
     changed = changes.over(known, who.user.name)
     return PoolGroupResponse.of(await app.pools.change(known.id, by=actor(who, request), **changed))
@@ -55,13 +55,13 @@ async def change_pool_group(
 
 @router.delete("/{group}", status_code=204, responses=problem_responses(404))
 async def delete_pool_group(app: TheApp, who: Admin, request: Request, group: GroupParameter) -> None:
-    """Deletes a group with all its items and forgets which were used; entries stay."""
+    """Deletes a group with all its items and the record of used ones; entries stay."""
     await app.pools.delete(group, by=actor(who, request))
 
 
 @router.post("/{group}/pause", responses=problem_responses(404))
 async def pause_pool_group(app: TheApp, who: Admin, request: Request, group: GroupParameter) -> PoolGroupResponse:
-    """Hands out nothing of the group; entries still join it."""
+    """Pauses a group: nothing is handed out; entries still join it."""
     return PoolGroupResponse.of(await app.pools.change(group, by=actor(who, request), paused=True))
 
 

@@ -23,12 +23,12 @@ class HeldItemsRequest(RequestBody):
 
 
 class ExtendLeaseRequest(HeldItemsRequest):
-    seconds: StrictInt = Field(ge=1, le=DAY_SECONDS, description="How long from now.")
+    seconds: StrictInt = Field(ge=1, le=DAY_SECONDS, description="The new length, from now on.")
 
 
 class RequeueRequest(RequestBody):
     state: Literal["dead", "used"] = "dead"
-    ids: PoolItemIds | None = Field(default=None, description="Only these; else all of that state.")
+    ids: PoolItemIds | None = Field(default=None, description="Only these; by default all in that state.")
 
 
 class PoolItemStateResponse(BaseModel):
@@ -67,7 +67,7 @@ class LostItemSearchRequest(RequestBody):
         default=int(DEFAULT_LOST_ITEM_SEARCH.look_again.total_seconds()),
         ge=0,
         le=20,
-        description="Seconds between the looks.",
+        description="Seconds between the two checks.",
     )
 
     def search(self) -> LostItemSearch:

@@ -35,9 +35,9 @@ from feedmill.serve.rest.pools.item_schemas import (
 router = APIRouter(prefix="/pools", tags=["pools"])
 
 KindParameter = Annotated[PoolKind, Path(description="Which pool of the group.")]
-CountParameter = Annotated[int, Query(ge=1, le=MAX_ITEMS_AT_ONCE, description="How many items at most.")]
+CountParameter = Annotated[int, Query(ge=1, le=MAX_ITEMS_AT_ONCE, description="The maximum number of items.")]
 TakerParameter = Annotated[
-    str, Query(max_length=90, pattern=r"^[ -~]*$", description="Who takes them, for the record.")
+    str, Query(max_length=90, pattern=r"^[ -~]*$", description="The name of the consumer, for the record.")
 ]
 
 
@@ -45,7 +45,7 @@ TakerParameter = Annotated[
 async def pop_items(
     app: TheApp, group: GrantedGroup, kind: KindParameter, n: CountParameter = 1, who: TakerParameter = ""
 ) -> Response:
-    """Takes items that nobody else ever gets. `pool_empty` (404) when there are none now."""
+    """Takes items, each of which is handed out only once. `pool_empty` (404) if there are none now."""
     items = await app.pools.pop(group.id, kind, n, who)
     return _json({"items": to_queued_items(items, group.options(kind))})
 
@@ -58,17 +58,17 @@ async def lease_items(
     n: CountParameter = 1,
     who: TakerParameter = "",
     seconds: Annotated[
-        int | None, Query(ge=1, le=DAY_SECONDS, description="For how long; else as the pool says.")
+        int | None, Query(ge=1, le=DAY_SECONDS, description="The length of the lease; the default is the pool's.")
     ] = None,
 ) -> Response:
-    """Borrows items: acknowledge them in time, or they come back. `pool_empty` (404) when there are none now."""
+    """Leases items: acknowledge them in time, or they come back. `pool_empty` (404) if there are none now."""
     leased = await app.pools.lease(group.id, kind, n, who, timedelta(seconds=seconds) if seconds else None)
     return _json(_leased(leased, group.options(kind)))
 
 
 @router.post("/{group}/{kind}/ack", responses=problem_responses(404))
 async def ack_items(app: TheApp, group: GrantedGroup, kind: KindParameter, held: HeldItemsRequest) -> ItemCountResponse:
-    """Says that leased items are used; counts those that were still the caller's."""
+    """Marks leased items as used; `count` is the number of those that were still leased."""
     return ItemCountResponse(count=await app.pools.ack(group.id, kind, held.token, held.ids))
 
 
@@ -76,7 +76,7 @@ async def ack_items(app: TheApp, group: GrantedGroup, kind: KindParameter, held:
 async def nack_items(
     app: TheApp, group: GrantedGroup, kind: KindParameter, held: HeldItemsRequest
 ) -> ItemCountResponse:
-    """Gives leased items back: they are next, or set aside after their last attempt."""
+    """Returns leased items: they are handed out next, or dead after their last attempt."""
     return ItemCountResponse(count=await app.pools.nack(group.id, kind, held.token, held.ids))
 
 
@@ -84,7 +84,7 @@ async def nack_items(
 async def extend_leases(
     app: TheApp, group: GrantedGroup, kind: KindParameter, held: ExtendLeaseRequest
 ) -> ItemCountResponse:
-    """Makes leases last longer; counts those that were still the caller's."""
+    """Extends leases; `count` is the number of those that were still leased."""
     length = timedelta(seconds=held.seconds)
     return ItemCountResponse(count=await app.pools.extend(group.id, kind, held.token, held.ids, length))
 
@@ -102,7 +102,7 @@ async def list_pool_items(
     state: Literal["used", "available", "queued", "leased", "dead"],
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> PoolItemStatesResponse:
-    """Items in one state, the last changed first: who has them, since when, how many attempts."""
+    """Items in one state, the last changed first: their holder, since when, and the number of attempts."""
     found = await app.pools.items(group.id, kind, PoolItemState[state.upper()], limit)
     return PoolItemStatesResponse(
         items=[PoolItemStateResponse(**asdict(item) | {"taken_by": token_holder(item.taken_by)}) for item in found]
@@ -121,7 +121,7 @@ async def requeue_items(
 async def list_lost_items(
     app: TheApp, group: GrantedGroup, kind: KindParameter, looking: Annotated[LostItemSearchQuery, Query()]
 ) -> LostItemsResponse:
-    """What is queued and in no list: a crash took it, or a program used it and never said so. Takes some seconds."""
+    """Items that are queued and in no list, because of a crash or an unreported use. Takes some seconds."""
     found = await app.pools.lost(group.id, kind, looking.search())
     return LostItemsResponse(
         items=[LostItemResponse(**asdict(item) | {"queued_by": token_holder(item.queued_by)}) for item in found]
@@ -146,7 +146,7 @@ async def settle_lost_items(
 
 @router.get("/items/{item_id}", response_model=PoolItemResponse, responses=problem_responses(404))
 async def read_pool_item(app: TheApp, key: PoolUser, item_id: PathId) -> Response:
-    """An item with its whole text as it is now, whatever its state: for those that went by reference."""
+    """An item with its complete current text, in any state: for items that were handed out as a reference."""
     item = await app.pools.item_for(key, item_id)
     if item is None:
         raise NotFound(Message("error.no_such_pool_item"))

@@ -16,9 +16,9 @@ from feedmill.serve.rest.core.field_types import Id, PathId, ShortText, StrictIn
 router = APIRouter(prefix="/folders", tags=["folders"])
 
 Position = Annotated[
-    StrictInt, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")
+    StrictInt, Field(ge=0, lt=2**31, description="Folders of one parent are sorted by this, then by name.")
 ]
-ParentId = Annotated[Id, Field(description="The folder that it is in; null is the top.")]
+ParentId = Annotated[Id, Field(description="The parent folder; null for the top level.")]
 
 
 class NewFolder(RequestBody):
@@ -37,13 +37,13 @@ class FolderChanges(RequestBody):
 
 @router.get("")
 async def list_folders(app: TheApp, who: Reader) -> FolderPage:
-    """All folders; those of one parent in the order in which they are shown."""
+    """All folders; those of one parent in their order."""
     return FolderPage(items=[_response(folder) for folder in await own.folders_of_user(app.db, who.user.id)])
 
 
 @router.post("", status_code=201, responses=problem_responses(404, 409))
 async def create_folder(app: TheApp, who: Writer, new: NewFolder) -> FolderResponse:
-    """Makes a folder, at most eight deep."""
+    """Creates a folder, nested at most eight levels deep."""
     made = await own.make_folder(app.db, who.user.id, new.name, new.parent_id or 0, new.position)
     return _response(made)
 
@@ -58,7 +58,7 @@ async def change_folder(app: TheApp, who: Writer, folder_id: PathId, changes: Fo
 
 @router.delete("/{folder_id}", status_code=204, responses=problem_responses(404))
 async def delete_folder(app: TheApp, who: Writer, folder_id: PathId) -> None:
-    """Deletes a folder with the folders in it; the feeds in them stay."""
+    """Deletes a folder with its subfolders; their feeds stay."""
     await own.delete_folder(app.db, who.user.id, folder_id)
 
 

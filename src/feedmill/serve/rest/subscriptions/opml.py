@@ -44,9 +44,9 @@ async def import_feeds(
     who: Writer,
     request: Request,
     response: Response,
-    dry_run: Annotated[bool, Query(description="Only say what would happen.")] = False,
+    dry_run: Annotated[bool, Query(description="Only report what would happen.")] = False,
 ) -> ImportResponse:
-    """Subscribes to the feeds of an OPML file, in their folders, and has the new ones fetched as a job."""
+    """Subscribes to the feeds of an OPML file, in their folders, and fetches the new ones as a job."""
     plan = await plan_import(app.db, who.user, await _file(request))
     imported = ImportResponse(job_id=None, **plan.report())
     if dry_run:
@@ -66,7 +66,7 @@ async def import_feeds(
 async def export_feeds(
     app: TheApp, who: Reader, folder_id: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None
 ) -> Response:
-    """The caller's feeds as OPML with their folders, or those of one folder; never with a password."""
+    """Your feeds as OPML with their folders, or those of one folder; without passwords."""
     body = await export_opml(app.db, who.user.id, folder_id, app.tools.clock())
     headers = {"Content-Disposition": 'attachment; filename="feedmill.opml"', "Cache-Control": "no-store"}
     return Response(body, media_type=MEDIA_TYPE, headers=headers)

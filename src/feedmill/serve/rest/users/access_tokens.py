@@ -25,7 +25,7 @@ router = APIRouter(prefix="/auth", tags=["signing in"])
 async def make_access_token(
     app: TheApp, request: Request, response: Response, sent: NameAndPassword
 ) -> AccessTokenPair:
-    """A first pair of tokens for name and password; it begins a session, listed with the others."""
+    """A first pair of tokens for name and password; it starts a session, listed with the others."""
     now = datetime.now(UTC)
     session = await begin_client_session(app.db, sent.name, sent.password, origin_of(request), now)
     return _token_pair(app, response, session, now)
@@ -33,7 +33,7 @@ async def make_access_token(
 
 @router.post("/refresh")
 async def renew_access_token(app: TheApp, response: Response, sent: RefreshTokenRequest) -> AccessTokenPair:
-    """The next pair. A refresh token works once; used again, it ends the session, for one of two has stolen it."""
+    """The next pair of tokens. A refresh token works once; a second use ends the session, because it may be stolen."""
     now = datetime.now(UTC)
     shown = read_token(signing_key(app.settings), REFRESH, sent.refresh_token)
     if shown is None:
@@ -43,7 +43,7 @@ async def renew_access_token(app: TheApp, response: Response, sent: RefreshToken
 
 @router.post("/revoke", status_code=204)
 async def revoke_access(app: TheApp, sent: RefreshTokenRequest) -> None:
-    """Ends the session of a refresh token with all its access tokens; says nothing of one that does not hold."""
+    """Ends the session of a refresh token with all its access tokens; an invalid token is no error."""
     shown = read_token(signing_key(app.settings), REFRESH, sent.refresh_token)
     if shown is not None:
         await end_client_session(app.db, shown)

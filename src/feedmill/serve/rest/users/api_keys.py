@@ -22,10 +22,10 @@ async def list_api_keys(app: TheApp, who: Reader) -> ApiKeyPage:
 
 @router.post("", status_code=201)
 async def create_api_key(app: TheApp, who: Writer, new: NewApiKey) -> CreatedApiKey:
-    """Creates an API key, and shows it this once.
+    """Creates an API key, and shows it only once.
 
-    It may do no more than what you make it with. One that is made with another key also ends no later, is revoked with
-    it and makes no further keys.
+    It has no more rights than its creator. A key that is created with another key expires no later, is revoked
+    with it and can't create further keys.
     """
     now = datetime.now(UTC)
     secret, key = await api_keys.create_api_key(app.db, who, new.name, new.scopes, new.expires_at, now, new.pool_groups)
@@ -34,5 +34,5 @@ async def create_api_key(app: TheApp, who: Writer, new: NewApiKey) -> CreatedApi
 
 @router.delete("/{key_id}", status_code=204, responses=problem_responses(404))
 async def revoke_api_key(app: TheApp, who: Writer, key_id: PathId) -> None:
-    """Revokes an API key for good, with the keys that were made with it."""
+    """Revokes an API key, and the keys that were created with it."""
     await api_keys.revoke_api_key(app.db, who, key_id, datetime.now(UTC))

@@ -16,14 +16,14 @@ router = APIRouter(prefix="/me", tags=["me"])
 
 @router.get("")
 async def read_me(request: Request, response: Response, who: Reader) -> CurrentUser:
-    """Who the key or session belongs to, and what it may do."""
+    """The user of the key or session, and its scopes."""
     response.headers["Cache-Control"] = "no-store"
     return describe_caller(who, None if has_bearer_token(request) else session_token_of(request))
 
 
 @router.put("/password")
 async def change_my_password(app: TheApp, request: Request, who: Writer, sent: PasswordChange) -> AccessEndedResponse:
-    """Changes the password and ends every session but this one. Keys still work, unless `revoke_keys` is true."""
+    """Changes the password and ends all other sessions. API keys stay valid, unless `revoke_keys` is true."""
     now, origin = datetime.now(UTC), origin_of(request)
     ended = await change_password(app.db, who, sent.current, sent.new, origin, now, revoke_keys=sent.revoke_keys)
     return AccessEndedResponse.of(ended)

@@ -20,7 +20,7 @@ router = APIRouter(tags=["signing in"])
 
 @router.post("/register", status_code=201, responses=problem_responses(409))
 async def register(app: TheApp, request: Request, response: Response, new: RegistrationRequest) -> CurrentUser:
-    """Makes an account and signs in; refused unless the setting `registration` is on."""
+    """Creates an account and signs in; refused unless the setting `registration` is on."""
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
     user = await register_user(app.db, app.settings, new.name, new.password, origin, now)

@@ -19,12 +19,12 @@ NewPassword = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length
 
 
 class NameAndPassword(RequestBody):
-    name: LoginName = Field(description="The account's name; capital and small letters are the same.")
+    name: LoginName = Field(description="The account's name, in upper or lower case.")
     password: Password
 
 
 class RegistrationRequest(RequestBody):
-    name: LoginName = Field(description="Letters, digits or . _ - @ +, at most 64; kept in small letters.")
+    name: LoginName = Field(description="Letters, digits or . _ - @ +, at most 64; stored in lower case.")
     password: NewPassword
 
 
@@ -49,10 +49,10 @@ class SessionResponse(BaseModel):
     kind: Literal["browser", "jwt"] = Field(description="A person at a browser, or a program with access tokens.")
     is_current: bool = Field(description="Whether this request was made in it.")
     user_agent: str | None
-    address: str | None = Field(description="Where it was begun.")
+    address: str | None = Field(description="The IP address at sign-in.")
     created_at: datetime
     last_seen_at: datetime
-    expires_at: datetime = Field(description="When it ends if it is not used until then.")
+    expires_at: datetime = Field(description="When it expires if it is not used until then.")
 
     @classmethod
     def of(cls, session: Session, current: int | None) -> "SessionResponse":
@@ -69,7 +69,7 @@ class NewApiKey(RequestBody):
     name: ShortText = Field(description="What it is for.")
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] = Field(description="What it may do.")
     expires_at: StrictTime | None = Field(
-        None, description="When it ends by itself; null for never, or for when the key ends that it is made with."
+        None, description="When it expires; null for never, or for the expiry of the key that creates it."
     )
     pool_groups: Annotated[list[ShortText], Field(min_length=1, max_length=200)] | None = Field(
         None,
@@ -83,9 +83,11 @@ class ApiKeyResponse(BaseModel):
     name: str
     scopes: list[Scope]
     created_at: datetime
-    last_used_at: datetime | None = Field(description="When it was used last, to the minute.")
+    last_used_at: datetime | None = Field(description="When it was last used, to the minute.")
     expires_at: datetime | None
-    made_by: int | None = Field(description="The key that it was made with, and is revoked with; null for a person.")
+    made_by: int | None = Field(
+        description="The key that created it, with which it is revoked; null if a user created it."
+    )
     pool_groups: list[str] | None = Field(
         description="The pool groups that it may take from; null for all that you may take from."
     )
@@ -98,7 +100,7 @@ class ApiKeyResponse(BaseModel):
 
 
 class CreatedApiKey(ApiKeyResponse):
-    key: str = Field(description="The key itself. This is the only time that it is shown.")
+    key: str = Field(description="The API key itself. It is shown only this once.")
 
 
 class ApiKeyPage(BaseModel):
@@ -110,7 +112,7 @@ class PasswordChange(RequestBody):
     current: Password
     new: NewPassword
     revoke_keys: StrictBool = Field(
-        False, description="Revoke all of your keys too, also the one that this is sent with."
+        False, description="Also revoke all your API keys, including the one of this request."
     )
 
 
@@ -118,8 +120,8 @@ class AccessEndedResponse(BaseModel):
     """What has ended, and what still works."""
 
     sessions_ended: int = Field(description="Sessions that have ended.")
-    keys_revoked: int = Field(description="Keys that were revoked.")
-    keys_left: int = Field(description="Keys that still work.")
+    keys_revoked: int = Field(description="API keys that were revoked.")
+    keys_left: int = Field(description="API keys that are still valid.")
 
     @classmethod
     def of(cls, ended: AccessEnded) -> "AccessEndedResponse":
@@ -128,9 +130,9 @@ class AccessEndedResponse(BaseModel):
 
 class AccessTokenPair(BaseModel):
     access_token: str = Field(description="Sent as 'Authorization: Bearer …'.")
-    refresh_token: str = Field(description="Good for one POST to /auth/refresh.")
+    refresh_token: str = Field(description="Valid for one POST to /auth/refresh.")
     token_type: Literal["Bearer"] = "Bearer"  # noqa: S105
-    expires_in: int = Field(description="Seconds until the access token runs out.")
+    expires_in: int = Field(description="Seconds until the access token expires.")
 
 
 class RefreshTokenRequest(RequestBody):

@@ -34,13 +34,13 @@ def signed_in_response(request: Request, response: Response, token: str, who: Ca
 
 @router.post("", status_code=201)
 async def sign_in(app: TheApp, request: Request, response: Response, sent: NameAndPassword) -> CurrentUser:
-    """Begins a browser's session, kept in a cookie; programs use a key or `POST /auth/token`."""
+    """Starts a browser session with a cookie; programs use an API key or `POST /auth/token`."""
     return signed_in_response(request, response, *await auth.sign_in(app, sent.name, sent.password, request))
 
 
 @router.get("")
 async def list_sessions(app: TheApp, who: Reader) -> SessionPage:
-    """Where you are signed in, the one used last first."""
+    """Your sessions, the last used first."""
     found = await sessions.list_sessions(app.db, who, datetime.now(UTC))
     return SessionPage(items=[SessionResponse.of(session, who.session_id) for session in found])
 
@@ -50,21 +50,21 @@ async def end_other_sessions(
     app: TheApp,
     request: Request,
     who: Writer,
-    revoke_keys: Annotated[bool, Query(description="Revoke all of your keys too.")] = False,
+    revoke_keys: Annotated[bool, Query(description="Also revoke all your API keys.")] = False,
 ) -> AccessEndedResponse:
-    """Signs you out everywhere but here. Keys still work, unless `revoke_keys` is true."""
+    """Signs you out everywhere else. API keys stay valid, unless `revoke_keys` is true."""
     ended = await sign_out_elsewhere(app.db, who, auth.origin_of(request), datetime.now(UTC), revoke_keys=revoke_keys)
     return AccessEndedResponse.of(ended)
 
 
 @router.delete("/current", status_code=204)
 async def sign_out(app: TheApp, request: Request, response: Response, who: Reader) -> None:
-    """Ends the session that this request is made in; a key has none, and still holds."""
+    """Ends the session of this request; an API key has none, and stays valid."""
     if await sessions.end_current_session(app.db, who):
         delete_session_cookie(response, request)
 
 
 @router.delete("/{session_id}", status_code=204, responses=problem_responses(404))
 async def end_session(app: TheApp, who: Writer, session_id: PathId) -> None:
-    """Signs you out there."""
+    """Ends one of your sessions."""
     await sessions.end_session(app.db, who, session_id)

@@ -20,19 +20,19 @@ router = APIRouter(tags=["signing in"])
 
 class SetupState(BaseModel):
     needs_setup: bool = Field(description="Whether there is no account yet.")
-    registration: bool = Field(description="Whether visitors may make accounts for themselves.")
+    registration: bool = Field(description="Whether visitors may create accounts.")
 
 
 @router.get("/setup")
 async def read_setup(app: TheApp) -> SetupState:
-    """Whether the first account is still to be made."""
+    """Whether the first account has still to be created."""
     needed = await manage_users.needs_setup(app.db)
     return SetupState(needs_setup=needed, registration=app.settings.registration and not needed)
 
 
 @router.post("/setup", status_code=201, responses=problem_responses(409))
 async def set_up(app: TheApp, request: Request, response: Response, new: RegistrationRequest) -> CurrentUser:
-    """Makes the admin, once, and signs them in; they are subscribed to every feed that is there already."""
+    """Creates the admin, once, and signs them in; they are subscribed to every existing feed."""
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
     user = await manage_users.create_first_admin(app.db, new.name, new.password, now)
