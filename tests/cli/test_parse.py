@@ -1,6 +1,9 @@
 """`feedmill parse`."""
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -8,7 +11,7 @@ import pytest
 
 from feedmill import ParsedEntry, ParsedFeed, parse_feed
 from feedmill.cli import parse as parse_module
-from tests.cli.command import assert_one_line, feedmill
+from tests.cli.command import assert_one_line, environment, feedmill
 
 DATA = Path(__file__).parents[1] / "data"
 RSS = "<rss><channel><title>A</title><item><link>/a</link></item></channel></rss>"
@@ -68,6 +71,14 @@ def test_a_file_that_is_not_a_feed_is_reported_in_one_line(tmp_path: Path) -> No
 def test_an_unreadable_file_is_reported_in_one_line(tmp_path: Path) -> None:
     assert_one_line(feedmill("parse", "none.xml", cwd=tmp_path), "none.xml can't be read: No such file", code=2)
     assert_one_line(feedmill("parse", ".", cwd=tmp_path), ". can't be read: Is a directory", code=2)
+
+
+def test_closed_standard_input_is_reported_in_one_line(tmp_path: Path) -> None:
+    command = f"exec {shlex.quote(sys.executable)} -m feedmill parse - <&-"
+
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+
+    assert_one_line(done, "standard input", "closed", code=2)
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:

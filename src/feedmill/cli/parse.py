@@ -43,6 +43,8 @@ def _read(file: str) -> bytes:
 def _read_bytes(file: str) -> bytes:
     """Reads one byte more than is allowed, which shows that there is more."""
     if file == "-":
+        if sys.stdin is None:
+            raise CallerError("standard input is closed: give the name of a file, or pipe a feed into the command")
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     with Path(file).open("rb") as opened:
         return opened.read(MAX_BYTES + 1)
