@@ -34,7 +34,7 @@ BENCHES = {
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
     "library": ("Reading and searching", ["--entries", "50000"]),
     "pools": ("Pools", ["--items", "10000"]),
-    "stalls": ("Answering while hostile texts are read", []),
+    "stalls": ("Responding while hostile texts are parsed", []),
     "scale": ("Worker processes", ["--feeds", "2000"]),
 }
 # A server of thousands of feeds, which is not part of the project.
@@ -69,11 +69,11 @@ def page(found: dict[str, list[dict[str, Any]]], seconds: float) -> str:
         "# Benchmarks\n",
         f"<!-- Made by `make bench`; nothing here is typed by hand. -->\n\nMeasured {now:%Y-%m-%d} in {seconds:.0f} s.",
         f"{machine()}\n",
-        "Everything is measured beside something else in the same run, because machines are noisy: read the ratios, "
-        "not the times. `make bench` on your machine writes this page anew.\n",
+        "Each measurement is compared with another in the same run, because machines are noisy: read the ratios, not "
+        "the times. `make bench` on your machine writes this page again.\n",
     ]
     if not FARM.exists():
-        parts.append(f"Not measured here, for want of the feed farm: {', '.join(NEED_THE_FARM)}.\n")
+        parts.append(f"Not measured, because the feed farm is not installed: {', '.join(NEED_THE_FARM)}.\n")
     for name, tables in found.items():
         parts.append(f"## {BENCHES[name][0]}\n\n`python bench/{name}.py {' '.join(BENCHES[name][1])}`\n")
         parts += [section(name, number, table) for number, table in enumerate(tables)]

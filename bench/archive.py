@@ -140,9 +140,9 @@ def main() -> None:
     report_table(
         Table(
             f"{options.images} images of {options.size} bytes, {AT_ONCE} at once",
-            ["", "images/s", "CPU ms an image", "times the bare loop", "bytes an entry", "of it rows"],
+            ["", "images/s", "CPU ms per image", "times the bare loop", "bytes per entry", "of it rows"],
             lines,
-            "Beside a loop that fetches with the same client and writes each file with fsync.",
+            "Compared with a loop that fetches with the same client and writes each file with fsync.",
         )
     )
     server.terminate()

@@ -196,8 +196,8 @@ def main() -> None:
             f"{options.feeds} gzipped feeds, {AT_ONCE} at once",
             ["feed", "bare aiohttp, feeds/s", "Feedmill, feeds/s", "ratio"],
             rates,
-            f"Our client, with its address checks, limits and turns, beside a bare loop; medians of {options.rounds} "
-            "rounds in turns. Goal: a ratio of at least 0.60.",
+            f"Our client, with its address checks, limits and turns, compared with a bare loop; medians of "
+            f"{options.rounds} alternating rounds. Goal: a ratio of at least 0.60.",
         )
     )
     report_table(
@@ -205,7 +205,7 @@ def main() -> None:
             f"{options.hosts} hosts, each asked {ROUNDS_PER_HOST} times",
             ["", "requests", "late by, median ms", "p99 ms", "at most ms"],
             uvloop.run(fairness(port, ours, options.hosts)),
-            "How late a request starts after the earliest moment that politeness allows.",
+            "How late a request starts, compared with the earliest time that the host gap allows.",
         )
     )
     server.terminate()

@@ -120,7 +120,7 @@ def main() -> None:
             f"{len(feeds)} real feeds, {sum(map(len, feeds)) / 1e6:.1f} MB",
             ["", "CPU ms", "times feedparser", "of bare lxml"],
             rows,
-            "The least CPU time of several rounds in turns. Goal: 30 times feedparser. lxml builds a tree without "
+            "The minimum CPU time of several alternating rounds. Goal: 30 times feedparser. lxml builds a tree without "
             "reading any field of it.",
             bars="times feedparser",
             notes=[

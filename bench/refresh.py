@@ -195,7 +195,7 @@ def report_rounds(
             f"{feeds} feeds of 30 entries, CPU ms per feed",
             ["", *PHASES, "peak MB"],
             rows,
-            f"{len(rounds)} rounds, medians, {AT_ONCE} at once, each in a process of its own; the database counts.",
+            f"{len(rounds)} rounds, medians, {AT_ONCE} at once, each in a separate process; the database is included.",
             bars=PHASES[0],
         )
     )
@@ -219,8 +219,8 @@ def report_latency(feeds: int) -> None:
     finally:
         farm.end()
     rows: list[list[Cell]] = [[phase, wall, ideal, wall / ideal] for phase, wall in walls.items()]
-    about = "Goal: 1.15. Feeds that are new need more time to be stored and indexed than to be waited for."
-    report_table(Table("Every answer takes 150 ms", ["", "seconds", "ideal", "ratio"], rows, about))
+    about = "Goal: 1.15. Storing and indexing a new feed takes longer than waiting for its response."
+    report_table(Table("Every response takes 150 ms", ["", "seconds", "ideal", "ratio"], rows, about))
 
 
 def main() -> None:

@@ -200,8 +200,8 @@ async def measure(bench: Bench, counts: list[int]) -> None:
             f"{bench.count} feeds of 30 entries, due at once",
             ["", "phase", *HEADINGS],
             rows,
-            f"{os.cpu_count()} cores for all, farm and database too: beyond one worker they only share them. The last "
-            "two columns are the share of the embedded engine that one worker does. Goal: 0.8.",
+            f"{os.cpu_count()} cores for everything, feed farm and database included: several workers only share "
+            "them. The last two columns compare one worker with the embedded engine. Goal: 0.8.",
         )
     )
 

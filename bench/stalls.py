@@ -51,10 +51,10 @@ def main() -> None:
         rows += [article(reader, shape, text) for shape, text in hostile_articles().items()]
     report_table(
         Table(
-            "The longest wait for an answer while one process collects and serves",
-            ["what is read", "seconds", "loop held, ms", "waited, ms"],
+            "The longest wait for a response while one process collects and serves",
+            ["what is parsed", "seconds", "loop blocked, ms", "waited, ms"],
             rows,
-            about="A feed is subscribed to, which reads it twice; an article is read three times.",
+            about="A feed is subscribed to; an article is shown three times.",
         )
     )
 

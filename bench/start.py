@@ -91,7 +91,7 @@ def report_commands(folder: Path, rounds: int) -> None:
             "CPU time of a start",
             ["", "CPU ms", "times bare Python", "modules"],
             rows,
-            f"The whole run, on an empty database; the least of {rounds} rounds. The goal for status, feeds and "
+            f"The whole run, on an empty database; the minimum of {rounds} rounds. The goal for status, feeds and "
             "refresh is 300 ms on a quiet machine.",
             bars="CPU ms",
         )

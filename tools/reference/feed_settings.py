@@ -8,7 +8,7 @@ from feedmill.model.setting_definitions import FeedSetting, SettingKind
 from reference import MADE, row
 
 INTRODUCTION = """\
-What a subscriber chooses for a feed: on the page *Settings* of the feed, or with `PATCH /api/feeds/{subscription_id}`.
+Settings that a subscriber chooses for a feed: on the page *Settings* of the feed, or with `PATCH /api/feeds/{subscription_id}`.
 There, a setting that is stored in `subscriptions.settings` is a field of `settings`; the others are fields of the body.
 """
 KINDS = {
@@ -25,8 +25,8 @@ KINDS = {
 REQUESTS = """\
 ## How a feed is requested
 
-A feed with any of these is its subscriber's alone. They are stored together and encrypted, in `feeds.http_options`. In
-the API they are `http_options`; there `basic_auth` is `login` with `name` and `password`. What is secret is never shown.
+A feed with any of these is private to its subscriber. They are stored together and encrypted, in `feeds.http_options`. In
+the API they are `http_options`; there `basic_auth` is `login` with `name` and `password`. Secrets are never shown.
 """
 
 

@@ -28,27 +28,29 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     A new entry that a rule blocks is kept, but it is never unread; `label_ids` are put on those that are not blocked.
     """
 
-    title: Annotated[str | None, SettingOptions("What you call the feed.", has_column=True)] = None
+    title: Annotated[str | None, SettingOptions("Your title for the feed.", has_column=True)] = None
     interval_seconds: Annotated[
         int | None, SettingOptions("Seconds between two fetches; null is automatic.", has_column=True)
     ] = None
-    archive_policy: Annotated[str | None, SettingOptions("Whose images are kept; null is all.", has_column=True)] = None
+    archive_policy: Annotated[
+        str | None, SettingOptions("Which images are archived; null is all.", has_column=True)
+    ] = None
     paused: Annotated[bool, SettingOptions("The feed is not fetched for you.", has_column=True)] = False
     retention_days: Annotated[
         int | None,
         SettingOptions(
-            "How long entries are kept. Of all subscribers the longest counts; null is what the operator keeps.",
+            "Days for which entries are kept; the most of all subscribers counts. null: as the setting retention_days.",
             NEW_ENTRIES,
             minimum=MIN_RETENTION_DAYS,
             maximum=MAX_RETENTION_DAYS,
         ),
     ] = None
-    full_text: Annotated[bool, SettingOptions("Fetch the whole article of each new entry.", NEW_ENTRIES)] = False
+    full_text: Annotated[bool, SettingOptions("Fetch the full text of each new entry.", NEW_ENTRIES)] = False
     keep_selector: Annotated[
-        str, SettingOptions(f"What of a page the article is. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
+        str, SettingOptions(f"The part of a page that is the article. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
     ] = ""
     drop_selector: Annotated[
-        str, SettingOptions(f"What is never a part of it. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
+        str, SettingOptions(f"Parts of the page to leave out. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
     ] = ""
     block_rules: Annotated[
         str,
@@ -64,8 +66,8 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
             has_lines=True,
         ),
     ] = ""
-    label_ids: Annotated[tuple[int, ...], SettingOptions("For new entries.", maximum=MAX_LABELS)] = ()
-    notify: Annotated[bool, SettingOptions("Whether webhooks are told of this feed.", NEW_ENTRIES)] = True
+    label_ids: Annotated[tuple[int, ...], SettingOptions("Labels for new entries.", maximum=MAX_LABELS)] = ()
+    notify: Annotated[bool, SettingOptions("Whether webhooks are notified about this feed.", NEW_ENTRIES)] = True
 
     @property
     def has_rules(self) -> bool:
