@@ -66,19 +66,34 @@ def parse_http_options(written: Mapping[str, str], stored: str | None = None, *,
     )
 
 
+def check_login_name(name: str) -> None:
+    """Raises `BadInput` for a colon, which separates name and password in the header."""
+    if ":" in name:
+        raise BadInput(Message("error.colon_in_name"), "name")
+
+
+def check_proxy(text: str) -> None:
+    """Raises `BadInput` for anything but an http URL."""
+    try:
+        is_http = parse_url(text).url.startswith("http://")
+    except RefusedError as error:
+        raise BadInput(Message("error.bad_proxy", what=error.message), "proxy") from error
+    if not is_http:
+        raise BadInput(Message("error.proxy_scheme"), "proxy")
+
+
 def _check(fields: Mapping[str, str]) -> None:
     for name in LINE_FIELDS:
         if len(fields[name]) > MAX_OPTION_LENGTH or not _SENDABLE.fullmatch(fields[name]):
             raise BadInput(Message("error.ascii_only"), name)
-    if ":" in fields["name"]:
-        raise BadInput(Message("error.colon_in_name"), "name")
+    check_login_name(fields["name"])
     if fields["password"] and not fields["name"]:
         raise BadInput(Message("error.password_without_name"), "name")
 
 
 def _text(option: FeedSetting, written: str, before: FetchOptions) -> str | None:
     if option.name == "proxy" and written:
-        _check_proxy(written)
+        check_proxy(written)
     stays: str | None = getattr(before, option.name) if option.options.is_secret else None
     return written or stays
 
@@ -97,12 +112,3 @@ def _headers(text: str) -> dict[str, str]:
     if len(lines) > MAX_HEADERS or len(text) > MAX_OPTION_LENGTH or not all(found):
         raise BadInput(Message("error.bad_headers", most=MAX_HEADERS), "headers")
     return {line[1]: line[2] for line in found if line}
-
-
-def _check_proxy(text: str) -> None:
-    try:
-        is_http = parse_url(text).url.startswith("http://")
-    except RefusedError as error:
-        raise BadInput(Message("error.bad_proxy", what=error.message), "proxy") from error
-    if not is_http:
-        raise BadInput(Message("error.proxy_scheme"), "proxy")

@@ -111,6 +111,8 @@ async def test_omitted_fields_stay_and_null_resets_them(site: Site, alice: Perso
         {"title": ""},
         {"title": "a\x00b"},
         {"http_options": {"headers": {"X": "a\r\nb"}}},
+        {"http_options": {"proxy": "socks5://127.0.0.1:1080"}},
+        {"http_options": {"login": {"name": "a:b", "password": "c"}}},
     ],
 )
 async def test_an_invalid_change_is_refused(site: Site, alice: Person, changes: dict[str, object]) -> None:

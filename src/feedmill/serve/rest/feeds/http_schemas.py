@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from feedmill.library.subscriptions.http_options import HttpOptionsSummary
+from feedmill.library.subscriptions.http_options import HttpOptionsSummary, check_login_name, check_proxy
 from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
 from feedmill.outbound.fetch_options import encode_options
 from feedmill.serve.rest.core.base_models import RequestBody
@@ -37,9 +37,13 @@ class HttpOptionsRequest(_TextOptionsRequest):
     verify_tls: StrictBool = True
 
     def kept(self) -> str | None:
-        """As the feed's row keeps it; None when it says nothing."""
+        """As the feed's row keeps it; None when it says nothing. Raises `BadInput` for what can't be sent."""
         login = (self.login.name, self.login.password) if self.login else None
         texts: dict[str, Any] = {option.name: getattr(self, option.name) for option in TEXT_OPTIONS}
+        if login:
+            check_login_name(login[0])
+        if texts["proxy"]:
+            check_proxy(texts["proxy"])
         return encode_options(FetchOptions(login, dict(self.headers), verify_tls=self.verify_tls, **texts))
 
 
