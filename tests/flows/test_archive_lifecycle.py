@@ -105,7 +105,7 @@ async def load(env: ArchiveEnvironment, address: str) -> bytes | int:
 async def load_from_us(env: ArchiveEnvironment, path: str) -> bytes | int:
     site = Starlette()
     site.state.app = env
-    params = {"rest": path.removeprefix("/images/")}
+    params = {"path": path.removeprefix("/images/")}
     scope = {"type": "http", "method": "GET", "path": path, "path_params": params, "headers": [], "app": site}
     response = await serve_image_to(Request(scope), user_id=0)
     return bytes(response.body) if response.status_code == 200 else response.status_code

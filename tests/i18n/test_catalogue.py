@@ -58,8 +58,8 @@ def test_every_word_of_the_scripts_is_in_their_part() -> None:
 
 
 def test_every_key_of_the_keyboard_has_its_words() -> None:
-    asked = {f"keys.{section}" for section, _ in KEY_SECTIONS} | {
-        f"keys.do_{name}" for _, keys in KEY_SECTIONS for name, _ in keys
+    asked = {f"keymap.{section}" for section, _ in KEY_SECTIONS} | {
+        f"keymap.do_{name}" for _, keys in KEY_SECTIONS for name, _ in keys
     }
 
     assert asked <= catalogue("en").keys()
@@ -69,7 +69,17 @@ def test_no_word_is_there_that_nobody_uses() -> None:
     """Those that are put together from parts are named by what they begin with."""
     text = "\n".join(path.read_text() for path in [*TEMPLATES, *CODE])
     used = set(_IN_CODE.findall(text))
-    made = ("keys.", "script.", "problem.", "list.empty_", "list.show_", "list.order_", "frame.", "setup.bad_", "time.")
+    made = (
+        "keymap.",
+        "script.",
+        "problem.",
+        "list.empty_",
+        "list.show_",
+        "list.order_",
+        "frame.",
+        "setup.bad_",
+        "time.",
+    )
     begun = (*made, *_BEGINNING.findall(text), *_BEGINNING_IN_CODE.findall(text))
     messages = {code for code in catalogue("en") if any(made.makes(code) for made in made_messages())}
     densities = {"list.titles", "list.compact", "list.cards", "list.full"}

@@ -30,6 +30,6 @@ def test_each_feed_has_a_name_and_a_normalized_https_url(feed: StarterFeed) -> N
 
 @pytest.mark.parametrize("language", language_names())
 def test_every_topic_has_its_translations(language: str) -> None:
-    names = [translator(language)(f"starters.{topic.key}") for topic in TOPICS]
+    names = [translator(language)(f"starter_feeds.{topic.key}") for topic in TOPICS]
 
     assert len(set(names)) == len(names)

@@ -21,13 +21,13 @@ async def change_subscription_url(tools: RefreshTools, user_id: int, subscriptio
     address = parse_user_url(url)
     options = encrypt_options(tools.encryption, address.http_options)
     options = options or await _options_for(tools, subscription, address.url)
-    place = await find_feed_target(tools.db, user_id, address.url, has_login=options is not None)
-    if place.feed_id == subscription.feed_id:
+    target = await find_feed_target(tools.db, user_id, address.url, has_login=options is not None)
+    if target.feed_id == subscription.feed_id:
         return subscription
-    if place.feed_id and (subscribed := await subscription_ids_by_feed(tools.db, user_id, [place.feed_id])):
-        raise AlreadySubscribed(subscribed[place.feed_id])
-    new = NewFeed(place.url, subscription.feed_title, for_subscribers=True, http_options=options)
-    await move_subscription(tools.db, user_id, subscription, new, tools.clock(), place.feed_id)
+    if target.feed_id and (subscribed := await subscription_ids_by_feed(tools.db, user_id, [target.feed_id])):
+        raise AlreadySubscribed(subscribed[target.feed_id])
+    new = NewFeed(target.url, subscription.feed_title, for_subscribers=True, http_options=options)
+    await move_subscription(tools.db, user_id, subscription, new, tools.clock(), target.feed_id)
     return await find_subscription(tools.db, user_id, subscription_id)
 
 

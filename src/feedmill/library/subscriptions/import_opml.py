@@ -100,14 +100,14 @@ async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
     plan = ImportPlan(errors=[ImportProblem(error.line, error.message) for error in document.errors])
     # In a thread: a file may have 100,000 URLs.
     wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
-    places = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
-    plan.rows = {url: (place.url, place.feed_id) for url, place in places.items()}
+    targets = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
+    plan.rows = {url: (target.url, target.feed_id) for url, target in targets.items()}
     subscribed = await subscription_ids_by_feed(
-        db, user.id, [place.feed_id for place in places.values() if place.feed_id]
+        db, user.id, [target.feed_id for target in targets.values() if target.feed_id]
     )
     room = await _feeds_left(db, user)
     for url, each in wanted.items():
-        feed_id = places[url].feed_id
+        feed_id = targets[url].feed_id
         if feed_id in subscribed:
             plan.subscribed[url] = each
         elif len(plan.new) + len(plan.here) >= room:

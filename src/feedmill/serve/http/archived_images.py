@@ -31,7 +31,7 @@ async def serve_image(request: Request) -> Response:
 async def serve_image_to(request: Request, user_id: int) -> Response:
     """Serves the image if this user may see it."""
     app: App = request.app.state.app
-    image = await find_archived_image(app.db, user_id, IMAGES_PREFIX + request.path_params["rest"])
+    image = await find_archived_image(app.db, user_id, IMAGES_PREFIX + request.path_params["path"])
     if image is None:
         return Response(status_code=404, headers=INERT_HEADERS | NO_STORE)
     image_headers = {"ETag": _etag(image), "Content-Type": image.content_type, "Accept-Ranges": "bytes"}
@@ -79,4 +79,4 @@ def _requested_range(request: Request, image: ArchivedImage) -> range | None:
     return whole[int(first) : int(last) + 1 if last else None] or None
 
 
-routes = [Route("/images/{rest:path}", serve_image)]
+routes = [Route("/images/{path:path}", serve_image)]

@@ -302,7 +302,7 @@ FIGURES = PoolFigures(
     used_in_hour=120,
     fallbacks=0,
     duplicates=0,
-    trouble=None,
+    last_failure=None,
     has_lists=True,
 )
 

@@ -70,7 +70,7 @@ async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
 
 @router.post("", status_code=201, responses=problem_responses(409))
 async def subscribe(
-    app: TheApp, work: TheJobs, discovery_cache: TheDiscoveryCache, who: Writer, wish: NewFeedRequest
+    app: TheApp, work: TheJobs, discovery_cache: TheDiscoveryCache, who: Writer, new: NewFeedRequest
 ) -> SubscribeResponse:
     """Subscribes to the feed at a URL, or to the only feed of the page there.
 
@@ -78,7 +78,7 @@ async def subscribe(
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
-    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, wish), discovery_cache)
+    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, new), discovery_cache)
     shown = to_feed_response(done.subscription)
     if done.is_fetched:
         return SubscribeResponse(feed=shown, status="ready")
@@ -161,23 +161,23 @@ def _to_refresh_response(started: StartedRefresh) -> RefreshResponse:
     )
 
 
-async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> spine.SubscribeRequest:
-    await check_folders(app.db, user_id, wish.folder_ids)
-    filed = set(wish.folder_ids)
-    if wish.folder:
-        path = clip_path(tuple(name for name in map(str.strip, wish.folder.split("/")) if name))
+async def _subscribe_request(app: App, user_id: int, new: NewFeedRequest) -> spine.SubscribeRequest:
+    await check_folders(app.db, user_id, new.folder_ids)
+    filed = set(new.folder_ids)
+    if new.folder:
+        path = clip_path(tuple(name for name in map(str.strip, new.folder.split("/")) if name))
         filed |= {folder for made, folder in (await ensure_folders(app.db, user_id, [path])).items() if made == path}
     return spine.SubscribeRequest(
-        wish.url,
+        new.url,
         FeedSettings(
-            title=wish.title,
-            interval_seconds=wish.interval_seconds,
-            archive_policy=wish.archive_policy,
-            **(wish.settings.changes() if wish.settings else {}),
+            title=new.title,
+            interval_seconds=new.interval_seconds,
+            archive_policy=new.archive_policy,
+            **(new.settings.changes() if new.settings else {}),
         ),
         tuple(sorted(filed)),
-        wish.http_options.kept() if wish.http_options else None,
-        wish.anyway,
+        new.http_options.kept() if new.http_options else None,
+        new.anyway,
     )
 
 

@@ -24,5 +24,5 @@ async def register(app: TheApp, request: Request, response: Response, new: Regis
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
     user = await register_user(app.db, app.settings, new.name, new.password, origin, now)
-    begun = await begin_session(app.db, user, origin, now, replacing=session_token_of(request))
-    return signed_in_response(request, response, *begun)
+    token, caller = await begin_session(app.db, user, origin, now, replacing=session_token_of(request))
+    return signed_in_response(request, response, token, caller)

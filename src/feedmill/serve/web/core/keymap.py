@@ -19,7 +19,7 @@ MAX_KEYS = 3
 Keys = tuple[str, ...]
 Keymap = Mapping[str, Keys]
 
-# Sections of actions (their texts are `keys.do_<name>`) with their default keys.
+# Sections of actions (their texts are `keymap.do_<name>`) with their default keys.
 KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
     (
         "moving",
@@ -148,11 +148,11 @@ def keymap_errors(keymap: Keymap) -> dict[str, str]:
     for action in filter(is_configurable, keymap):
         keys = keymap[action]
         if len(keys) > MAX_KEYS or not all(map(_is_key, keys)):
-            errors[action] = "keys.not_a_key"
+            errors[action] = "keymap.not_a_key"
         elif any(len(users[key]) > 1 for key in keys):
-            errors[action] = "keys.taken"
+            errors[action] = "keymap.taken"
         elif first_keys & set(keys):
-            errors[action] = "keys.begins_others"
+            errors[action] = "keymap.begins_others"
     return errors
 
 

@@ -21,7 +21,7 @@ CLOSED_FOLDERS_COOKIE = "feedmill_folded"
 SCREENS: list[tuple[str, str, str]] = [
     ("/feeds", "feeds.manage", "feed"),
     ("/health-of-feeds", "health_overview.title", "health"),
-    ("/archive", "archives.title", "archive"),
+    ("/archive", "storage_usage.title", "archive"),
     ("/bookmarks", "bookmarks.title", "bookmark"),
     ("/pools", "pools.title", "pool"),
 ]

@@ -85,7 +85,7 @@ class FeedEditForm:
     url: str
     settings: FeedSettings
     tested: DiscoveryView | None = None
-    trouble: SubscribeProblem | None = None
+    problem: SubscribeProblem | None = None
     errors: dict[str, str] = field(default_factory=dict)
     bad_rule: BadRule | None = None
     previewed: list[PreviewedEntry] | None = None
@@ -116,8 +116,8 @@ async def save_feed(request: Request) -> Response:
         await discover_at(request, user, url) if form_text(sent, "do") == "test" or _is_new(feed, url, sent) else None
     )
     if form_text(sent, "do") == "test" or (tested and tested.preferred is None):
-        blocked = tested.trouble if tested else None
-        return await _shown(request, user, replace(written, tested=tested, trouble=blocked), 422 if blocked else 200)
+        blocked = tested.problem if tested else None
+        return await _shown(request, user, replace(written, tested=tested, problem=blocked), 422 if blocked else 200)
     try:
         await _save_changes(request, user, feed, sent, _chosen_url(tested, url))
     except BadRule as error:
@@ -126,7 +126,7 @@ async def save_feed(request: Request) -> Response:
         wrong = str(error.field) if error.field in FIELDS else "title"
         return await _shown(request, user, replace(written, errors={wrong: f"feed.bad_{wrong}"}), 422)
     except CallerError as error:
-        return await _shown(request, user, replace(written, trouble=subscribe_problem(error, url)), 409)
+        return await _shown(request, user, replace(written, problem=subscribe_problem(error, url)), 409)
     return redirect(f"/feed/{feed.id}", flash_success("feed.kept"))
 
 

@@ -27,7 +27,7 @@ class PoolFigures:
     used_in_hour: int
     fallbacks: int
     duplicates: int
-    trouble: PoolFailure | None
+    last_failure: PoolFailure | None
     has_lists: bool
 
     @property
@@ -110,7 +110,7 @@ async def _figures(pools: PoolService, group: PoolGroup, kind: PoolKind, now: da
         used_in_hour=sum(n for minute, n in minutes.items() if minute > now - HOUR),
         fallbacks=pools.fallbacks(group.id, kind),
         duplicates=pools.duplicates(group.id, kind),
-        trouble=pools.last_failure(group.id, kind),
+        last_failure=pools.last_failure(group.id, kind),
         has_lists=pools.tools.lists is not None,
     )
 

@@ -109,7 +109,7 @@ async def _form_error(request: Request, user: User, url: str, key: str) -> Respo
 
 
 async def _none_added(request: Request, user: User, url: str, problems: Sequence[SubscribeProblem]) -> Response:
-    found = DiscoveryView(url, trouble=problems[0])
+    found = DiscoveryView(url, problem=problems[0])
     if is_fragment_request(request):
         return render_template(request, "subscriptions/discovery_result.html", 422, found=found)
     return await subscribe_page(request, user, url, found, status=422)
@@ -129,7 +129,7 @@ async def _fragment(
 ) -> Response:
     rows = await added_rows(request, user, ids)
     stream = added_path("/subscribe/added/rows", ids, job_id) if job_id else None
-    return render_template(request, "subscriptions/added_feeds_list.html", rows=rows, stream=stream, troubles=problems)
+    return render_template(request, "subscriptions/added_feeds_list.html", rows=rows, stream=stream, problems=problems)
 
 
 routes = [Route("/subscribe/add", add_feeds, methods=["POST"])]

@@ -30,7 +30,7 @@ async def show_added(request: Request) -> Response:
     waits = any(row.state == "queued" for row in rows)
     stream = added_path("/subscribe/added/rows", ids, job_id) if job_id and waits else None
     return await render_page(
-        request, "subscriptions/added_feeds.html", rows=rows, stream=stream, waits=waits, troubles=[]
+        request, "subscriptions/added_feeds.html", rows=rows, stream=stream, waits=waits, problems=[]
     )
 
 

@@ -56,7 +56,7 @@ class DiscoveryView:
     url: str
     offers: list[FeedOffer] = field(default_factory=list)
     tried: list[DiscoveryStep] = field(default_factory=list)
-    trouble: SubscribeProblem | None = None
+    problem: SubscribeProblem | None = None
 
     @property
     def preferred(self) -> FeedOffer | None:
@@ -87,9 +87,9 @@ async def discover_at(
     try:
         seen = await discover(app.tools, user, url, the_discovery_cache(request), options, on_step)
     except NotSubscribable as error:
-        return DiscoveryView(url, trouble=subscribe_problem(error, url), tried=list(tried_urls(error)))
+        return DiscoveryView(url, problem=subscribe_problem(error, url), tried=list(tried_urls(error)))
     if seen.problem:
-        return DiscoveryView(url, tried=seen.tried, trouble=subscribe_problem(seen.problem, url))
+        return DiscoveryView(url, tried=seen.tried, problem=subscribe_problem(seen.problem, url))
     subscription_ids = await _subscribed_by_url(app.db, user.id, [each.url for each in seen.candidates], options)
     return DiscoveryView(url, [FeedOffer(each, subscription_ids.get(each.url)) for each in seen.candidates], seen.tried)
 

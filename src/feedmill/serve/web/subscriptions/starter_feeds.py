@@ -29,9 +29,9 @@ async def add_starter_feeds(request: Request) -> Response:
     chosen = {each for each in sent.getlist("feed") if isinstance(each, str)}
     topics = [topic for topic in TOPICS if chosen & set(topic.urls)]
     if not topics:
-        return await _shown(request, "starters.none_chosen", 422)
+        return await _shown(request, "starter_feeds.none_chosen", 422)
     t, _ = translator_and_dates(request)
-    names = {topic.key: (t(f"starters.{topic.key}"),) for topic in topics}
+    names = {topic.key: (t(f"starter_feeds.{topic.key}"),) for topic in topics}
     folders = await ensure_folders(the_app(request).db, caller.user.id, names.values())
     return await subscribe_to_all(
         request,

@@ -52,7 +52,7 @@ class SubscribeProblem:
 
 
 def subscribe_problem(error: CallerError, url: str) -> SubscribeProblem:
-    """The trouble that an error of the library means for a person; others than those of subscribing pass."""
+    """The problem that an error of the library is for a user; others than those of subscribing pass."""
     match error:
         case AlreadySubscribed(more=more):
             return SubscribeProblem("subscribed", url, subscription_id=int(more["subscription_id"]))

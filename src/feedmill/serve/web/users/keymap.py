@@ -62,7 +62,7 @@ async def save_keymap(request: Request) -> Response:
     if wrong := keymap_errors(keymap):
         return await _show(request, keymap, wrong)
     await save_preferences(the_app(request).db, caller.user, {PREFERENCE: encode_keymap(keymap)})
-    return redirect("/keys", flash_success("keys.kept"))
+    return redirect("/keys", flash_success("keymap.kept"))
 
 
 def _preset(name: str) -> Keymap:

@@ -12,7 +12,7 @@ import "./media_position.js";
 import "./pull_to_refresh.js";
 import "./swipe.js";
 import "./mark_read_on_scroll.js";
-import { all, one, say, t } from "./page.js";
+import { all, one, showToast, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;
 const remember = (name, value) => (document.cookie = `${name}=${value}; path=/; max-age=${A_YEAR}; samesite=lax`);
@@ -44,7 +44,7 @@ document.addEventListener("submit", ({ target }) => {
 // A list that could not go on says so where it stopped; what else a reader asked for, and nobody answered, below.
 document.addEventListener("htmx:error", ({ target, detail }) => {
   if (target.matches?.(".more a")) target.textContent = t("more_failed");
-  else if (["click", "submit"].includes(detail.ctx?.sourceEvent?.type) && detail.error?.name !== "AbortError") say(t("failed"), "failed");
+  else if (["click", "submit"].includes(detail.ctx?.sourceEvent?.type) && detail.error?.name !== "AbortError") showToast(t("failed"), "failed");
 });
 
 // The message of the last change goes by itself, with its chance to undo.
@@ -54,7 +54,7 @@ document.addEventListener("click", async (event) => {
   const copy = event.target.closest?.("[data-copies]");
   if (!copy) return;
   await navigator.clipboard.writeText(copy.dataset.copies);
-  say(t("copied"));
+  showToast(t("copied"));
 });
 
 // What opens a dialog of the page.

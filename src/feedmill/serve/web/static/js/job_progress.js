@@ -6,7 +6,7 @@ const CLOSES_AFTER = 5000;
 const COUNTS_EVERY = 1500;
 const MOST_LINES = 200;
 const place = one("#strip");
-const windows = "BroadcastChannel" in window ? new BroadcastChannel("feedmill.jobs") : null;
+const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel("feedmill.jobs") : null;
 let source = null;
 let ticking = 0;
 let counting = 0;
@@ -14,18 +14,18 @@ let counting = 0;
 function watch(root, id, ended) {
   source?.close();
   source = new EventSource(`/jobs/${id}/events`);
-  source.addEventListener("progress", ({ data }) => stand(root, JSON.parse(data)));
+  source.addEventListener("progress", ({ data }) => showProgress(root, JSON.parse(data)));
   source.addEventListener("feed", ({ data }) => addOutcome(root, JSON.parse(data)));
   source.addEventListener("done", ({ data }) => {
     source.close();
     const end = JSON.parse(data);
-    stand(root, end);
-    countAnew();
+    showProgress(root, end);
+    refreshCounts();
     ended(end);
   });
 }
 
-function stand(root, { done, total, new: fresh, failed, waiting }) {
+function showProgress(root, { done, total, new: fresh, failed, waiting }) {
   const bar = one("progress", root);
   bar.max = total || 1;
   bar.value = total ? done : 1;
@@ -35,7 +35,7 @@ function stand(root, { done, total, new: fresh, failed, waiting }) {
 
 // Failures first, with their reasons; below them what went well, the latest first.
 function addOutcome(root, { subscription_id, outcome, new: fresh, message }) {
-  if (fresh) countSoon();
+  if (fresh) refreshCountsSoon();
   const log = one(".log", root);
   if (!log || !subscription_id) return;
   const line = document.createElement("li");
@@ -52,12 +52,12 @@ function addOutcome(root, { subscription_id, outcome, new: fresh, message }) {
   if (log.children.length > MOST_LINES) log.lastElementChild.remove();
 }
 
-function countSoon() {
+function refreshCountsSoon() {
   if (counting) return;
-  counting = setTimeout(countAnew, COUNTS_EVERY);
+  counting = setTimeout(refreshCounts, COUNTS_EVERY);
 }
 
-async function countAnew() {
+async function refreshCounts() {
   clearTimeout(counting);
   counting = 0;
   const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
@@ -106,11 +106,11 @@ document.addEventListener("click", (event) => {
 document.addEventListener("htmx:after:swap", () => {
   const strip = one(".strip:not([data-watched])", place ?? document);
   if (!strip) return;
-  windows?.postMessage(strip.dataset.job);
+  otherTabs?.postMessage(strip.dataset.job);
   startStrip();
 });
 
-windows?.addEventListener("message", async ({ data }) => {
+otherTabs?.addEventListener("message", async ({ data }) => {
   if (!place || !/^\d+$/.test(data) || one(`.strip[data-job="${data}"]`)) return;
   const response = await fetch(`/jobs/${data}/strip`, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response?.ok) return;

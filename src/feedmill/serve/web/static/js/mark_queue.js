@@ -1,6 +1,6 @@
 // Marks ("read:12") wait in localStorage until the server has them: quick keys never wait, a lost connection loses nothing.
 
-import { csrf, mustSignIn, say, send, t, user } from "./page.js";
+import { csrf, mustSignIn, send, showToast, t, user } from "./page.js";
 
 const KEY = `feedmill.marks.${user}`;
 const LOT = 100;
@@ -33,10 +33,10 @@ async function flush() {
     if (response.status >= 500) throw new Error(response.statusText);
     keep(waiting().slice(lot.length));
     if (response.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
-    else say(t("failed"), "failed");
+    else showToast(t("failed"), "failed");
     if (waiting().length) flushIn(0);
   } catch {
-    say(t("offline"), "failed");
+    showToast(t("offline"), "failed");
     flushIn(AGAIN);
   } finally {
     sending = false;

@@ -20,7 +20,7 @@ async function show() {
 // also in the midst of a click on one of the articles, which a reload would undo.
 let leaving = false;
 
-async function lookAgain() {
+async function checkConnection() {
   if (leaving || !list) return;
   const response = await fetch("/offline", { method: "HEAD", cache: "no-store" }).catch(() => null);
   if (!response?.ok || leaving) return;
@@ -30,6 +30,6 @@ async function lookAgain() {
 
 addEventListener("beforeunload", () => (leaving = true));
 addEventListener("pageshow", () => (leaving = false));
-addEventListener("online", lookAgain);
-setInterval(lookAgain, EVERY);
+addEventListener("online", checkConnection);
+setInterval(checkConnection, EVERY);
 show();

@@ -11,7 +11,7 @@ export function t(key, values = {}) {
   return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-export function say(text, tone = "done", seconds = 6) {
+export function showToast(text, tone = "done", seconds = 6) {
   const toast = document.createElement("div");
   toast.className = `toast ${tone}`;
   toast.textContent = text;

@@ -1,6 +1,6 @@
 // The reading pane: an article beside its list where there is room, over it where there is not.
 
-import { mustSignIn, one, say, t } from "./page.js";
+import { mustSignIn, one, showToast, t } from "./page.js";
 import { apply, current, list, point, rowOf, step } from "./rows.js";
 
 const frame = one(".frame");
@@ -15,7 +15,7 @@ export async function open(row, { push = true } = {}) {
   const link = one(".title", row);
   if (!pane) return location.assign(link.href);
   point(row);
-  const html = await fetched(link.href);
+  const html = await fetchArticle(link.href);
   if (html === null) return;
   const wasOpen = isOpen();
   fill(html, row.dataset.id);
@@ -24,7 +24,7 @@ export async function open(row, { push = true } = {}) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-async function fetched(href) {
+async function fetchArticle(href) {
   loading?.abort();
   loading = new AbortController();
   const bar = setTimeout(() => frame.classList.add("busy"), 200);
@@ -32,7 +32,7 @@ async function fetched(href) {
     const response = await fetch(href, { signal: loading.signal, headers: { "HX-Request": "true" } });
     return mustSignIn(response) ? null : await response.text();
   } catch (error) {
-    if (error.name !== "AbortError") say(t("failed"), "failed");
+    if (error.name !== "AbortError") showToast(t("failed"), "failed");
     return null;
   } finally {
     clearTimeout(bar);
