@@ -9,7 +9,7 @@ from sqlalchemy import Table, select
 
 from feedmill.store.database import Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.schema import entries, facts, feeds
+from feedmill.store.schema import entries, feeds, instance_state
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
 
@@ -95,7 +95,7 @@ async def test_restore_from_a_store_without_descriptors_fails_and_writes_nothing
     assert (done.code, done.out) == (1, "")
     assert "no descriptors" in done.err
     assert files(objects(cli)) == before
-    assert await table_sizes(cli.folder / "empty" / "feedmill.db", feeds, entries, facts) == [0, 0, 0]
+    assert await table_sizes(cli.folder / "empty" / "feedmill.db", feeds, entries, instance_state) == [0, 0, 0]
     await cli.ok("purge")
 
 

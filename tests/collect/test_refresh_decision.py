@@ -150,7 +150,7 @@ def test_the_cadence_uses_past_dates_only() -> None:
 def test_a_permanent_redirect_is_followed_for_good_the_third_time(
     before: str | None, times: int, to: str | None, move: FeedMove
 ) -> None:
-    feed = structs.replace(FEED, moved_to=before, moved_times=times)
+    feed = structs.replace(FEED, moved_to=before, moved_count=times)
 
     assert (
         refresh_decision.decide_updated(feed, response(moved_to=to), ParsedFeed(), EntryDiff(), None, "", MOMENT).move

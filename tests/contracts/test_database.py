@@ -10,15 +10,15 @@ from sqlalchemy import bindparam, func, select, text
 from feedmill.errors import ConstraintViolated, StatementRefused
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of
-from feedmill.store.schema import entries, facts, feeds, labels, users
+from feedmill.store.schema import entries, feeds, instance_state, labels, users
 from tests.databases import connect
 
-KEEP = insert(facts, "name", "value")
-KEEP_NEW = insert_new(facts, "name", "value")
-READ = select(facts.c.name, facts.c.value).order_by(facts.c.name)
-SOME = select(facts.c.value).where(one_of(facts.c.name, "names")).order_by(facts.c.value)
-CHANGE = facts.update().where(facts.c.name == bindparam("key")).values(value=bindparam("new"))
-REMOVE = facts.delete().where(facts.c.name == bindparam("key"))
+KEEP = insert(instance_state, "name", "value")
+KEEP_NEW = insert_new(instance_state, "name", "value")
+READ = select(instance_state.c.name, instance_state.c.value).order_by(instance_state.c.name)
+SOME = select(instance_state.c.value).where(one_of(instance_state.c.name, "names")).order_by(instance_state.c.value)
+CHANGE = instance_state.update().where(instance_state.c.name == bindparam("key")).values(value=bindparam("new"))
+REMOVE = instance_state.delete().where(instance_state.c.name == bindparam("key"))
 
 ADD_FEED = insert(feeds, "url", "host", "interval_seconds", "created_at")
 ADD_USER = insert(users, "name", "created_at")
@@ -28,7 +28,7 @@ NOW = "2026-01-01T00:00:00.000Z"
 
 AWKWARD = [
     "",
-    "'; DROP TABLE facts; --",
+    "'; DROP TABLE instance_state; --",
     "汉字 かな 한글 🎉",
     "e\u0301",
     'a\nb\tc\\d"e',
@@ -99,7 +99,7 @@ async def test_a_batch_tells_how_many_rows_each_step_matched(any_db: Database) -
         [
             Step(CHANGE, {"key": "a", "new": "1"}),
             Step(CHANGE, {"key": "nobody", "new": "2"}),
-            Step(facts.update().values(value="3")),
+            Step(instance_state.update().values(value="3")),
             Step(REMOVE, {"key": "b"}),
         ]
     )
@@ -125,10 +125,10 @@ async def test_a_batch_that_breaks_in_the_middle_leaves_nothing(any_db: Database
 async def test_a_null_where_none_may_be_undoes_the_batch(any_db: Database) -> None:
     feed = {"url": "http://a", "host": "a", "interval_seconds": None, "created_at": NOW}
     await any_db.batch([Step(ADD_FEED, feed)])
-    fence = feeds.update().values(fence=None, title="changed")
+    violation = feeds.update().values(claim_check=None, title="changed")
 
     with pytest.raises(ConstraintViolated):
-        await any_db.batch([Step(KEEP, fact("a", "1")), Step(fence)])
+        await any_db.batch([Step(KEEP, fact("a", "1")), Step(violation)])
 
     assert await values_of(any_db) == {}
     assert [row["title"] for row in await any_db.query(select(feeds.c.title))] == [None]
@@ -187,9 +187,9 @@ async def test_three_thousand_rows_go_in_with_one_step(any_db: Database) -> None
 
 
 async def test_a_subselect_in_a_row_sees_what_the_batch_wrote_before(any_db: Database) -> None:
-    told = facts.insert().values(
+    told = instance_state.insert().values(
         name=bindparam("copy"),
-        value=select(facts.c.value).where(facts.c.name == bindparam("original")).scalar_subquery(),
+        value=select(instance_state.c.value).where(instance_state.c.name == bindparam("original")).scalar_subquery(),
     )
 
     await any_db.batch(
@@ -216,7 +216,7 @@ async def test_a_missing_parameter_is_an_error_and_never_null(any_db: Database) 
 
 
 async def test_thirty_batches_at_once_all_happen(any_db: Database) -> None:
-    add = facts.update().where(facts.c.name == "n").values(value=facts.c.value.concat("+"))
+    add = instance_state.update().where(instance_state.c.name == "n").values(value=instance_state.c.value.concat("+"))
     await any_db.batch([Step(KEEP, fact("n", ""))])
 
     await asyncio.gather(*(any_db.batch([Step(add)]) for _ in range(30)))

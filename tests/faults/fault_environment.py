@@ -28,7 +28,7 @@ UNDONE = (
 )
 CLAIMED = select(feeds.c.id, feeds.c.claimed_until).where(feeds.c.claim_token.is_not(None))
 END_CLAIMS = update(feeds).where(feeds.c.claim_token.is_not(None)).values(claimed_until=bindparam("now"))
-ABANDON = update(batches).values(heard_at=bindparam("at"))
+ABANDON = update(batches).values(heartbeat_at=bindparam("at"))
 ALICE = insert(users, "id", "name", "unread_list_id", "created_at")
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "created_at")
 SOME_UNREAD = (

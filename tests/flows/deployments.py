@@ -25,7 +25,7 @@ from feedmill.outbound.client import DEFAULT_OPTIONS, Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import facts, subscriptions, unread, users
+from feedmill.store.schema import instance_state, subscriptions, unread, users
 from tests.databases import emptied
 from tests.flows.conftest import open_environment
 from tests.flows.refresh_environment import MINUTE, RefreshEnvironment
@@ -113,7 +113,7 @@ class ArchiveEnvironment(RefreshEnvironment):
         await self.db.batch([Step(insert(unread, *rows[0]), rows)])
 
     async def forget_facts(self) -> None:
-        await self.db.batch([Step(facts.delete())])
+        await self.db.batch([Step(instance_state.delete())])
 
     async def keys(self, prefix: str = "") -> list[str]:
         return sorted([blob.key async for blob in self.blobs.list_keys(prefix)])

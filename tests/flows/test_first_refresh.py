@@ -164,7 +164,7 @@ async def test_a_feed_that_wants_no_images_has_no_image_tasks(env: RefreshEnviro
 
 
 async def test_a_whole_refresh_is_one_batch_on_all_four_databases(any_env: RefreshEnvironment) -> None:
-    """The claim, the fence, new entries, images, a revision, a drop: and the claim is free afterwards."""
+    """The claim, the claim check, new entries, images, a revision, a drop: and the claim is free afterwards."""
     env = any_env
     alice = await env.user("Alice", 11)
     feed = await env.add("/feed", answer(item("a", TWO_IMAGES), item("b", "old")))
@@ -181,7 +181,7 @@ async def test_a_whole_refresh_is_one_batch_on_all_four_databases(any_env: Refre
     }
     assert len(await env.rows(image_tasks)) == 4
     assert len(await env.rows(unread)) == 3
-    [row] = await env.db.query(select(feeds.c.claim_token, feeds.c.fence, feeds.c.entry_count))
+    [row] = await env.db.query(select(feeds.c.claim_token, feeds.c.claim_check, feeds.c.entry_count))
     assert tuple(row.values()) == (None, 0, 3)
 
 

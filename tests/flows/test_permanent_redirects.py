@@ -43,7 +43,7 @@ async def test_a_permanent_redirect_that_holds_three_times_moves_the_feed(
     assert urls == [feed.url, feed.url, there]
     [row] = await env.rows(feed_urls)
     assert (row["feed_id"], row["url"], row["until"]) == (feed.id, feed.url, to_iso(env.now))
-    [moved] = await env.db.query(select(feeds.c.host, feeds.c.moved_to, feeds.c.moved_times))
+    [moved] = await env.db.query(select(feeds.c.host, feeds.c.moved_to, feeds.c.moved_count))
     assert tuple(moved.values()) == (urlsplit(there).hostname, None, 0)
     assert await env.titles() == ["a"]
 
@@ -70,7 +70,7 @@ async def test_a_temporary_redirect_never_moves_a_feed(env: RefreshEnvironment, 
         await env.later(HOUR, feed)
 
     after = await env.feed(feed)
-    assert (after.url, after.moved_to, after.moved_times) == (feed.url, None, 0)
+    assert (after.url, after.moved_to, after.moved_count) == (feed.url, None, 0)
 
 
 async def test_a_redirect_that_changes_its_mind_starts_anew(env: RefreshEnvironment) -> None:
@@ -82,7 +82,7 @@ async def test_a_redirect_that_changes_its_mind_starts_anew(env: RefreshEnvironm
         await env.later(HOUR, feed, to(target))
 
     after = await env.feed(feed)
-    assert (after.url, after.moved_to, after.moved_times) == (feed.url, env.web.url("/y"), 2)
+    assert (after.url, after.moved_to, after.moved_count) == (feed.url, env.web.url("/y"), 2)
 
 
 async def test_a_redirect_that_ends_is_forgotten(env: RefreshEnvironment) -> None:
@@ -93,7 +93,7 @@ async def test_a_redirect_that_ends_is_forgotten(env: RefreshEnvironment) -> Non
 
     await env.later(HOUR, feed, answer(item("a")))
 
-    assert (await env.feed(feed)).moved_times == 0
+    assert (await env.feed(feed)).moved_count == 0
 
 
 async def test_a_url_that_is_too_long_to_keep_is_fetched_and_not_moved_to(any_env: RefreshEnvironment) -> None:

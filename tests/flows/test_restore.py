@@ -32,11 +32,11 @@ from feedmill.store.feeds.claims import claim_feeds, release_claims
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import (
     entries,
-    facts,
     feed_urls,
     feeds,
     fetch_log,
     image_tasks,
+    instance_state,
     raw_bodies,
     revisions,
     states,
@@ -534,7 +534,7 @@ async def test_a_refresh_that_is_killed_after_its_card_is_done_again_with_the_sa
     await env.refresh(feed)
 
     assert left["url"] == (await card(env, feed))["url"] == feed.url
-    assert (await env.feed(feed)).card_sha256 is not None
+    assert (await env.feed(feed)).descriptor_sha256 is not None
     await empty(env.db)
     assert await env.rebuild() == RestoreReport(bodies=2, added=1)
 
@@ -573,7 +573,7 @@ async def test_a_store_without_cards_can_not_be_restored_from(env: ArchiveEnviro
 
 async def test_a_rebuilt_database_does_not_own_the_store_until_it_takes_it(deployed: ArchiveEnvironment) -> None:
     await collect(deployed, [item("a")])
-    [fact] = await deployed.rows(facts, name="store_mark")
+    [fact] = await deployed.rows(instance_state, name="store_mark")
     await empty(deployed.db)
 
     await deployed.rebuild()
@@ -583,7 +583,9 @@ async def test_a_rebuilt_database_does_not_own_the_store_until_it_takes_it(deplo
     assert not owned
     await ensure_store_ownership(deployed.db, deployed.blobs)
     # The database that had it before knows another mark.
-    await deployed.db.batch([Step(facts.update().where(facts.c.name == "store_mark").values(value=fact["value"]))])
+    await deployed.db.batch(
+        [Step(instance_state.update().where(instance_state.c.name == "store_mark").values(value=fact["value"]))]
+    )
     with pytest.raises(StoreOwnedByAnother):
         await ensure_store_ownership(deployed.db, deployed.blobs)
 

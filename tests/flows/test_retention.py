@@ -154,7 +154,7 @@ async def test_entries_are_kept_as_long_as_their_subscriber_wants(
     wish = encode_settings(FeedSettings(retention_days=days, notify=False))
     mine = await deployed.subscribe(alice, feed)
     await deployed.db.batch([Step(subscriptions.update().where(subscriptions.c.id == mine).values(settings=wish))])
-    await deployed.change(feed, added_by_person=0, tailored=1)
+    await deployed.change(feed, added_by_person=0, has_entry_settings=1)
 
     foreseen = await preview_purge(deployed.db, RetentionPeriods(), deployed.now)
     purged = await deployed.purge()
@@ -281,10 +281,10 @@ async def test_logs_finished_batches_and_left_lists_are_pruned(deployed: Archive
     env, feed = deployed, await deployed.add("/feed", answer(item("a")))
     await env.refresh(feed)
     at = to_iso(env.now)
-    done = {"kind": "k", "total": 1, "created_at": at, "heard_at": at, "status": "done"}
+    done = {"kind": "k", "total": 1, "created_at": at, "heartbeat_at": at, "status": "done"}
     ended = await env.put(batches, token="t", finished_at=at, **done)
     await env.put(batch_jobs, batch_id=ended, feed_id=feed.id)
-    await env.put(batches, token="u", kind="k", total=1, created_at=at, heard_at=at)
+    await env.put(batches, token="u", kind="k", total=1, created_at=at, heartbeat_at=at)
     alice = await env.user("Alice", 0)
     left, current = [await env.put(unread_lists, user_id=alice, created_at=at, retired_at=at) for _ in range(2)]
     await env.set_unread_list(alice, current)

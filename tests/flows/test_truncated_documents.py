@@ -44,7 +44,7 @@ async def test_a_truncated_document_does_not_hide_the_complete_one_behind_a_304(
     assert isinstance(decision, Updated)
     assert sorted(await env.titles()) == ["a", "b", "c"]
     after = await env.feed(feed)
-    assert (after.etag, after.truncated_times, after.last_error, after.last_error_kind) == (etag, 0, None, None)
+    assert (after.etag, after.truncated_count, after.last_error, after.last_error_kind) == (etag, 0, None, None)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ async def test_the_complete_entries_are_taken_and_the_unfinished_one_comes_with_
 
     assert await env.titles() == ["a"]
     after = await env.feed(feed)
-    assert (after.etag, after.last_modified, after.truncated_times) == (None, None, 1)
+    assert (after.etag, after.last_modified, after.truncated_count) == (None, None, 1)
     await env.later(HOUR, feed, Answer(whole))
     assert sorted(await env.titles())[:2] == ["a", "b"]
     assert await env.rows(revisions) == []
@@ -89,7 +89,7 @@ async def test_the_same_truncated_bytes_again_are_still_truncated_and_kept_once(
     assert isinstance(decision, Updated)
     assert decision.truncated
     after = await env.feed(feed)
-    assert (after.truncated_times, after.last_error_kind) == (2, "incomplete")
+    assert (after.truncated_count, after.last_error_kind) == (2, "incomplete")
     assert len(await env.rows(raw_bodies)) == 1
     assert [row["outcome"] for row in await env.rows(fetch_log)] == ["incomplete", "incomplete"]
 
@@ -116,7 +116,7 @@ async def test_a_feed_that_always_ends_too_early_delivers_and_is_no_error(env: R
         await env.later(2 * HOUR, feed, Answer(rss(item(f"new-{number}", "x"), item("cut", "y"))[:-60]))
 
     after = await env.feed(feed)
-    assert (after.status, after.consecutive_failures, after.truncated_times) == (FeedStatus.ACTIVE, 0, 15)
+    assert (after.status, after.consecutive_failures, after.truncated_count) == (FeedStatus.ACTIVE, 0, 15)
     assert after.entry_count == 15
     assert "cut" not in await env.titles()
 
@@ -171,4 +171,4 @@ async def test_a_body_without_a_length_that_ends_too_early_is_truncated(env: Ref
     await env.refresh(feed)
 
     after = await env.feed(feed)
-    assert (after.etag, after.truncated_times, await env.titles()) == (None, 1, ["a"])
+    assert (after.etag, after.truncated_count, await env.titles()) == (None, 1, ["a"])

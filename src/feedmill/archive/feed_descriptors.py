@@ -68,7 +68,7 @@ async def store_descriptor(
         return ()
     data = msgspec.json.encode(descriptor)
     digest = sha256(data).hexdigest()
-    if digest == feed.card_sha256 or not await ownership.is_ours(db, blobs, now):
+    if digest == feed.descriptor_sha256 or not await ownership.is_ours(db, blobs, now):
         return ()
     await blobs.put(descriptor_key(feed.id), data, CONTENT_TYPE)
     return (step_to_save_descriptor_digest(feed.id, digest),)

@@ -30,7 +30,7 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.feeds.read_feeds import feeds_with_http_options
 from feedmill.store.migrations import pending_migrations
-from feedmill.store.schema import facts, feeds
+from feedmill.store.schema import feeds, instance_state
 
 MIN_FREE_BYTES = 500_000_000
 # A correct clock can't show a time before this code was written.
@@ -94,7 +94,10 @@ async def _database(settings: Settings) -> str:
             )
         probe = {"name": "check", "value": token_hex(8)}
         await db.batch(
-            [Step(insert_new(facts, "name", "value"), probe), Step(facts.delete().where(facts.c.name == "check"))]
+            [
+                Step(insert_new(instance_state, "name", "value"), probe),
+                Step(instance_state.delete().where(instance_state.c.name == "check")),
+            ]
         )
         [row] = await db.query(select(func.count().label("feeds")).select_from(feeds))
         return f"reads and writes ({db.dialect_name}, {pluralize(row['feeds'], 'feed')})"

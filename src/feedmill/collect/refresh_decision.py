@@ -105,7 +105,7 @@ def decide_truncated(feed: Feed, complete: Updated, context: DecisionContext) ->
 
     Its validators are dropped, because with them the complete version might be answered with a 304.
     """
-    times = feed.truncated_times + 1
+    times = feed.truncated_count + 1
     schedule = cadence.after_truncation(context.now, times, complete.schedule, context.rules, context.jitter)
     return replace(complete, schedule=schedule, etag=None, last_modified=None, truncated=True)
 
@@ -274,7 +274,7 @@ def observed_move(feed: Feed, permanent_url: str | None) -> FeedMove:
         return FeedMove()
     if permanent_url == feed.url or len(permanent_url) > LONGEST_URL:
         return FeedMove()
-    times = feed.moved_times + 1 if permanent_url == feed.moved_to else 1
+    times = feed.moved_count + 1 if permanent_url == feed.moved_to else 1
     return FeedMove(permanent_url, times, settled=times >= FETCHES_UNTIL_MOVE)
 
 

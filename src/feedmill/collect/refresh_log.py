@@ -39,13 +39,13 @@ def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
 def _log_truncated(feed: Feed, decision: Updated) -> None:
     """Warns of the first truncated document in a row; the later ones are for information."""
     fields = {
-        "times": feed.truncated_times + 1,
+        "times": feed.truncated_count + 1,
         "complete_entries": decision.entry_count,
         "next_fetch_at": decision.schedule.at,
         "feed_id": feed.id,
         "feed_url": feed.url,
     }
-    if feed.truncated_times:
+    if feed.truncated_count:
         log.info("feed_truncated", **fields)
     else:
         log.warning("feed_truncated", **fields)

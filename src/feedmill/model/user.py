@@ -47,8 +47,8 @@ class PoolGroupName(NamedTuple):
 class ApiKey:
     """An API key for a program.
 
-    `made_by` is the id of the key with which it was created, None when a person created it. `pool_groups` are the
-    groups that it may take from; None for all groups of its owner.
+    `parent_key_id` is the id of the key with which it was created, None when a person created it. `pool_groups` are
+    the groups that it may take from; None for all groups of its owner.
     """
 
     id: int
@@ -57,7 +57,7 @@ class ApiKey:
     created_at: datetime
     last_used_at: datetime | None
     expires_at: datetime | None
-    made_by: int | None = None
+    parent_key_id: int | None = None
     pool_groups: tuple[PoolGroupName, ...] | None = None
 
 

@@ -4,11 +4,11 @@ from sqlalchemy import bindparam, select
 
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.schema import facts
+from feedmill.store.schema import instance_state
 
-READ = select(facts.c.value).where(facts.c.name == bindparam("name"))
-INSERT = insert_new(facts, "name", "value")
-CHANGE = facts.update().where(facts.c.name == bindparam("setting")).values(value=bindparam("value"))
+READ = select(instance_state.c.value).where(instance_state.c.name == bindparam("name"))
+INSERT = insert_new(instance_state, "name", "value")
+CHANGE = instance_state.update().where(instance_state.c.name == bindparam("setting")).values(value=bindparam("value"))
 
 
 async def read_instance_setting(db: Database, name: str) -> str | None:

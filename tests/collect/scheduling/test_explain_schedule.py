@@ -105,7 +105,7 @@ def test_a_disabled_feed_has_its_reason() -> None:
 
 
 def test_a_feed_that_moves_and_one_that_moved() -> None:
-    feed = structs.replace(WELL, moved_to="https://example.org/new", moved_times=2)
+    feed = structs.replace(WELL, moved_to="https://example.org/new", moved_count=2)
     sentences = told(feed, FETCHED, former=[("https://old.example/feed", NOW - DAY)])
 
     assert (

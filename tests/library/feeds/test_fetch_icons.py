@@ -86,7 +86,7 @@ async def test_an_icon_is_fetched_stored_and_not_requested_for_a_month(icon_setu
 
     [row] = await icon_setup.rows()
     assert lots == [1, 0, 1]
-    assert (row["address"], row["media_type"]) == (icon_setup.web.url(FAVICON), "image/x-icon")
+    assert (row["url"], row["media_type"]) == (icon_setup.web.url(FAVICON), "image/x-icon")
     assert await icon_setup.kept() == [sample_images.ICO]
     assert icon_setup.asked() == [FAVICON, FAVICON]
 
@@ -163,7 +163,7 @@ async def test_a_login_is_sent_for_its_own_feed_only(icon_setup: IconSetup) -> N
 
     assert sorted(icon_setup.asked()) == [FAVICON, "/logo.png"]
     assert "secret" not in str([seen.headers for seen in icon_setup.web.requests])
-    assert "secret" not in str([row["address"] for row in await icon_setup.rows()])
+    assert "secret" not in str([row["url"] for row in await icon_setup.rows()])
 
 
 async def test_a_site_with_many_feeds_is_requested_once(icon_setup: IconSetup) -> None:

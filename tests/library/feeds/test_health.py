@@ -167,7 +167,7 @@ async def test_a_feed_is_idle_after_three_times_its_usual_gap(
     feed = await subscribers.feed(await subscribed(subscribers, alice))
     seconds = int(rhythm.total_seconds()) if rhythm else None
     last = to_iso(subscribers.env.now - silent)
-    await subscribers.env.change(feed, rhythm_seconds=seconds, last_entry_at=last)
+    await subscribers.env.change(feed, usual_gap_seconds=seconds, last_entry_at=last)
 
     idle = (await look(subscribers, alice)).idle
 

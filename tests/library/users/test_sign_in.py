@@ -21,7 +21,7 @@ from feedmill.model.user import DISABLED, Actor, RequestOrigin, User
 from feedmill.store.admin.users import update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.schema import sign_in_tries
+from feedmill.store.schema import sign_in_attempts
 from feedmill.store.users.api_keys import add_api_key
 from feedmill.store.users.sessions import SEEN_EVERY, sessions_of
 from feedmill.store.users.sign_in_attempts import SignInAttempts
@@ -245,7 +245,7 @@ async def test_attempts_are_forgotten_after_a_day(db: Database) -> None:
 
     await fails(db, "somebody", HOME, NOW + 2 * DAY)
 
-    assert len(await db.query(sign_in_tries.select())) == 3
+    assert len(await db.query(sign_in_attempts.select())) == 3
     await fails(db, "nobody", AWAY, NOW + 2 * DAY)
 
 

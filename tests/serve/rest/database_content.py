@@ -9,7 +9,7 @@ from feedmill.store import schema
 from tests.serve.rest.site import Site
 
 # What every request changes: the time of a user's last request, and the counts of password attempts.
-BOOKKEEPING = {"sign_in_tries", "facts", "locks"}
+BOOKKEEPING = {"sign_in_attempts", "instance_state", "locks"}
 LAST_SEEN = {"last_seen_at", "last_used_at"}
 QUERIES = {
     table.name: f"SELECT {', '.join({column.name for column in table.c} - LAST_SEEN)} FROM {table.name}"

@@ -13,14 +13,14 @@ from feedmill.store.dialect import insert
 from feedmill.store.drivers.mysql import MysqlDatabase
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
-from feedmill.store.schema import facts
+from feedmill.store.schema import instance_state
 from tests.services.mariadb import own_mariadb
 from tests.services.postgres import own_postgres
 from tests.services.server import Restartable
 from tests.waiting import until
 
-KEEP = insert(facts, "name", "value")
-READ = select(facts.c.name).order_by(facts.c.name)
+KEEP = insert(instance_state, "name", "value")
+READ = select(instance_state.c.name).order_by(instance_state.c.name)
 
 # A statement that never ends, and how many connections run it or wait for a row that another one has locked.
 SERVER_SIDE = {

@@ -17,14 +17,14 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.entries.add_entries import steps_to_add_entries
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import migrate
-from feedmill.store.schema import facts
+from feedmill.store.schema import instance_state
 from tests.cli.tmpfs import fill_disk, make_read_only, make_writable, small_disk
 from tests.library.small_library import HOUR, NOW, new_entry
 from tests.sqlite_template import copy_template
 from tests.waiting import LONGEST_WAIT
 
-KEEP = insert(facts, "name", "value")
-HOW_MANY = select(func.count().label("n")).select_from(facts)
+KEEP = insert(instance_state, "name", "value")
+HOW_MANY = select(func.count().label("n")).select_from(instance_state)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_a_program_that_keeps_the_file_locked_is_reported(db: SqliteDataba
 async def test_readers_do_not_wait_for_a_writer(db: SqliteDatabase, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        writer.execute("INSERT INTO facts (name, value) VALUES ('half', 'way')")
+        writer.execute("INSERT INTO instance_state (name, value) VALUES ('half', 'way')")
 
         assert await _how_many(db) == 0
 
@@ -96,7 +96,7 @@ async def test_a_backup_is_complete_while_others_write(db: SqliteDatabase, tmp_p
     await pairs
 
     with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
-        [kept] = copy.execute("SELECT count(*) FROM facts").fetchone()
+        [kept] = copy.execute("SELECT count(*) FROM instance_state").fetchone()
         assert kept % 2 == 0
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

@@ -1,4 +1,4 @@
-"""Claims on each of the four databases: one winner, leases that expire, a fence on the write."""
+"""Claims on each of the four databases: one winner, leases that expire, a claim check in the write."""
 
 import asyncio
 from collections import Counter
@@ -15,7 +15,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import (
-    FENCE,
+    CLAIM_CHECK,
     LEASE,
     claim_due_feeds,
     claim_due_feeds_minimal,
@@ -38,7 +38,7 @@ LOG = insert(fetch_log, "feed_id", "at", "outcome")
 RETITLE = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
-    .ordered_values(("fence", FENCE), ("title", bindparam("title")))
+    .ordered_values(("claim_check", CLAIM_CHECK), ("title", bindparam("title")))
 )
 
 
@@ -191,7 +191,7 @@ async def test_a_worker_that_released_its_claim_cannot_write_any_more(any_db: Da
 
 
 def _write(feed_id: int, token: str, title: str) -> list[Step]:
-    """What is written before the fence is rolled back with it."""
+    """What is written before the claim check is rolled back with it."""
     return [
         Step(LOG, {"feed_id": feed_id, "at": to_iso(NOW), "outcome": "updated"}),
         Step(RETITLE, {"feed_id": feed_id, "token": token, "title": title}),

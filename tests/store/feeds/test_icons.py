@@ -83,7 +83,7 @@ async def test_a_feed_is_claimed_by_one_worker_until_the_lease_ends(any_db: Data
 
     row = await _row(any_db)
     assert meanwhile == []
-    assert (row["address"], row["sha256"], row["media_type"]) == (ADDRESS, DIGEST, "image/x-icon")
+    assert (row["url"], row["sha256"], row["media_type"]) == (ADDRESS, DIGEST, "image/x-icon")
     assert (row["attempts"], row["next_attempt_at"], row["claim_token"]) == (0, to_iso(NEXT), None)
 
 

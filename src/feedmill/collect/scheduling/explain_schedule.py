@@ -55,7 +55,7 @@ def _state(feed: Feed, fetches: Sequence[FetchLogLine], now: datetime) -> Iterat
         yield from _failing(feed, last, now)
     elif last is None:
         yield Message("explain.never_fetched")
-    elif feed.truncated_times:
+    elif feed.truncated_count:
         yield Message("explain.truncated", ago=time_ago(last.at, now))
     else:
         yield Message("explain.well", ago=time_ago(last.at, now), came_to=_fetch_result(last))
@@ -129,7 +129,7 @@ def _polling_hints(feed: Feed) -> Iterator[Message]:
 
 def _urls(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Message]:
     if feed.moved_to and feed.status is not FeedStatus.DISABLED:
-        yield _moving(feed.moved_to, feed.moved_times)
+        yield _moving(feed.moved_to, feed.moved_count)
     for url, until in former[:3]:
         yield Message("explain.former_url", until=until, url=url)
     if feed.declared and feed.added_by_person:

@@ -76,7 +76,7 @@ def _is_idle(each: Subscription, load: FetchLoad, now: datetime) -> bool:
     """Only for feeds that are fetched successfully: a broken feed has no new entries anyway."""
     if each.state != "healthy":
         return False
-    rhythm = UNKNOWN_RHYTHM if load.rhythm_seconds is None else timedelta(seconds=load.rhythm_seconds)
+    rhythm = UNKNOWN_RHYTHM if load.usual_gap_seconds is None else timedelta(seconds=load.usual_gap_seconds)
     return _silence(each, now) > max(rhythm * SILENT_RHYTHMS, SHORTEST_SILENCE)
 
 

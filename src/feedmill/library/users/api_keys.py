@@ -32,7 +32,7 @@ async def create_api_key(
 ) -> tuple[str, ApiKey]:
     """The secret, which is not stored and cannot be shown again, and the key. `pool_groups` are names or ids."""
     wanted = frozenset(scopes)
-    if who.api_key is not None and who.api_key.made_by is not None:
+    if who.api_key is not None and who.api_key.parent_key_id is not None:
         raise NotAllowed(Message("error.key_makes_no_keys"))
     if missing := sorted(wanted - who.scopes):
         raise NotAllowed(Message("error.scopes_beyond", scopes=", ".join(missing)))

@@ -36,7 +36,7 @@ class AttemptLimit:
 
     def wait(self, seen: SignInAttempts, now: datetime) -> timedelta:
         """How long from now until the next attempt is allowed."""
-        beyond = seen.times - self.free
+        beyond = seen.count - self.free
         if beyond < 0 or not is_recent(seen, now):
             return timedelta(0)
         pause = min(timedelta(seconds=2 ** min(beyond, 20)), self.longest)

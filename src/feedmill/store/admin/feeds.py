@@ -31,7 +31,7 @@ MOVE = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
     .values(url=bindparam("new_url"), host=bindparam("new_host"), http_options=bindparam("new_options"))
-    .values(etag=None, last_modified=None, body_sha256=None, moved_to=None, moved_times=0)
+    .values(etag=None, last_modified=None, body_sha256=None, moved_to=None, moved_count=0)
     .values(claim_token=None, claimed_until=None)
 )
 

@@ -7,17 +7,17 @@ from sqlalchemy import bindparam
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.schema import facts
+from feedmill.store.schema import instance_state
 
-INSERT = insert_new(facts, "name", "value")
+INSERT = insert_new(instance_state, "name", "value")
 TAKE = (
-    facts.update()
-    .where(facts.c.name == bindparam("setting"), facts.c.value <= bindparam("now"))
+    instance_state.update()
+    .where(instance_state.c.name == bindparam("setting"), instance_state.c.value <= bindparam("now"))
     .values(value=bindparam("until"))
 )
 SET = (
-    facts.update()
-    .where(facts.c.name == bindparam("setting"), facts.c.value == bindparam("until"))
+    instance_state.update()
+    .where(instance_state.c.name == bindparam("setting"), instance_state.c.value == bindparam("until"))
     .values(value=bindparam("next_at"))
 )
 # Named here because a restored backup makes it due at once.

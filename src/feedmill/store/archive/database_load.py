@@ -11,11 +11,11 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.instance_state import read_instance_setting, set_instance_setting
-from feedmill.store.schema import entries, facts, feeds, pool_groups, users
+from feedmill.store.schema import entries, feeds, instance_state, pool_groups, users
 
 LOADING = "loading"
 # Also makes the task due that indexes entries: loaded entries are not in the index.
-CLEAR_LOADING = facts.delete().where(facts.c.name.in_([LOADING, setting_name(INDEX_ENTRIES)]))
+CLEAR_LOADING = instance_state.delete().where(instance_state.c.name.in_([LOADING, setting_name(INDEX_ENTRIES)]))
 
 
 class DatabaseNotEmpty(CallerError):

@@ -5,7 +5,7 @@ from sqlalchemy import bindparam
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds
 
-SAVE_DIGEST = feeds.update().where(feeds.c.id == bindparam("feed_id")).values(card_sha256=bindparam("digest"))
+SAVE_DIGEST = feeds.update().where(feeds.c.id == bindparam("feed_id")).values(descriptor_sha256=bindparam("digest"))
 
 
 def step_to_save_descriptor_digest(feed_id: int, digest: str) -> Step:

@@ -19,8 +19,8 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
 from feedmill.store.entries.newest_texts import is_newest_revision
-from feedmill.store.feeds.claims import FENCE, LEASE
-from feedmill.store.feeds.record_refresh import write_fenced
+from feedmill.store.feeds.claims import CLAIM_CHECK, LEASE
+from feedmill.store.feeds.record_refresh import write_if_claimed
 from feedmill.store.schema import entries, feeds, revisions
 from feedmill.store.search.index import text_size
 
@@ -30,7 +30,7 @@ FEED_RESTORED = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
     .ordered_values(
-        ("fence", FENCE),
+        ("claim_check", CLAIM_CHECK),
         ("claimed_until", bindparam("until")),
         ("entry_count", feeds.c.entry_count + bindparam("new_entries")),
         ("last_entry_at", case((_newer, bindparam("newest")), else_=feeds.c.last_entry_at)),
@@ -87,7 +87,7 @@ async def record_restore(
 ) -> None:
     """Writes the changes in one batch and keeps the claim; raises `ClaimLost` if it was lost."""
     steps = await run_in_thread_if_large(text_size([*changes.new, *changes.revised]), _steps, claim, changes, now)
-    await write_fenced(db, claim, [*steps, *extra])
+    await write_if_claimed(db, claim, [*steps, *extra])
 
 
 def _steps(claim: Claim, changes: RestoreChanges, now: datetime) -> list[Step]:

@@ -73,7 +73,7 @@ def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[
 
 
 # Feeds whose subscribers may have retention settings are handled separately.
-EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.tailored == 0)
+EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.has_entry_settings == 0)
 EXPIRED_OF, COUNT_EXPIRED_OF, COUNT_IMAGES_OF = _expired(one_of(feeds.c.id, "of"))
 
 # Locked until the batch ends, so that nobody stars these entries or changes unread lists meanwhile.

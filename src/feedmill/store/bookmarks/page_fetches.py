@@ -33,7 +33,7 @@ FETCHED = (
 FAILED = (
     bookmarks.update()
     .where(*_mine)
-    .values(status=bindparam("to"), attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
+    .values(status=bindparam("to"), attempts=_of.attempts + bindparam("new_attempts", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
 )
 
@@ -54,7 +54,7 @@ async def record_page_failed(db: Database, bookmark_id: int, token: str, missed:
         "bookmark": bookmark_id,
         "token": token,
         "to": BookmarkStatus.FAILED if missed.again_at is None else BookmarkStatus.PENDING,
-        "tries": int(missed.counted),
+        "new_attempts": int(missed.counted),
         "again_at": iso_or_none(missed.again_at),
         "reason": message_to_stored(missed.reason),
     }

@@ -20,7 +20,7 @@ SUBSCRIBED = (
 )
 _these = (subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids"))
 # Locks the feeds and counts first, as a refresh does, so that each sees what the other wrote.
-LOCK_FEEDS = feeds.update().where(one_of(feeds.c.id, "feed_ids")).values(fence=0)
+LOCK_FEEDS = feeds.update().where(one_of(feeds.c.id, "feed_ids")).values(claim_check=0)
 LOCK_COUNTS = subscriptions.update().where(*_these).values(unread_count=0)
 FILL = InsertNew(unread).from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],

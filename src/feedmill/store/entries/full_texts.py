@@ -18,7 +18,7 @@ ADD = insert_selected(
     full_texts,
     select(
         entries.c.id.label("a"),
-        bindparam("recipe", type_=String).label("b"),
+        bindparam("selector_digest", type_=String).label("b"),
         bindparam("at", type_=String).label("c"),
         bindparam("url", type_=LongText).label("d"),
         bindparam("html", type_=LongText).label("e"),
@@ -26,15 +26,20 @@ ADD = insert_selected(
 )
 CHANGE = (
     full_texts.update()
-    .where(full_texts.c.entry_id == bindparam("entry"), full_texts.c.recipe == bindparam("recipe"))
+    .where(full_texts.c.entry_id == bindparam("entry"), full_texts.c.selector_digest == bindparam("selector_digest"))
     .values(fetched_at=bindparam("at"), url=bindparam("url"), content_html=bindparam("html"))
 )
 
 
-async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:
-    """Stores the article of the page at `url` by recipe, in place of earlier ones."""
+async def save_full_texts(
+    db: Database, entry_id: int, url: str, by_selector_digest: Mapping[str, str], now: datetime
+) -> None:
+    """Stores the article of the page at `url` by selector_digest, in place of earlier ones."""
     same = {"entry": entry_id, "at": to_iso(now), "url": url}
-    rows = [same | {"recipe": recipe, "html": html} for recipe, html in by_recipe.items()]
+    rows = [
+        same | {"selector_digest": selector_digest, "html": html}
+        for selector_digest, html in by_selector_digest.items()
+    ]
     await db.batch([Step(ADD, rows), Step(CHANGE, rows)])
 
 
@@ -62,7 +67,7 @@ DONE = full_text_tasks.delete().where(*_mine)
 POSTPONE = (
     full_text_tasks.update()
     .where(*_mine)
-    .values(attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
+    .values(attempts=_of.attempts + bindparam("new_attempts", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"))
 )
 
@@ -91,7 +96,7 @@ async def postpone_full_text_task(
     db: Database, entry_id: int, token: str, again_at: datetime, *, counted: bool
 ) -> None:
     """Keeps the entry in the queue until `again_at`; `counted`: this was an attempt."""
-    values = {"entry": entry_id, "token": token, "again_at": to_iso(again_at), "tries": int(counted)}
+    values = {"entry": entry_id, "token": token, "again_at": to_iso(again_at), "new_attempts": int(counted)}
     await db.batch([Step(POSTPONE, values)])
 
 

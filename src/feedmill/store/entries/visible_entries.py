@@ -73,7 +73,7 @@ _listed = select(
     case((is_visible_row(labels.c.id.is_not(None)), 1), else_=0).label("may_see"),
 )
 LISTED = _listed.select_from(_with_labels(_entries_of_user)).where(one_of(entries.c.id, "ids"))
-# One row per recipe by which the full text was extracted, at least one.
+# One row per selector_digest by which the full text was extracted, at least one.
 ENTRY = (
     select(
         entries.c.id,
@@ -94,7 +94,7 @@ ENTRY = (
         entries.c.summary,
         entries.c.content_html,
         subscriptions.c.settings,
-        full_texts.c.recipe.label("full_recipe"),
+        full_texts.c.selector_digest.label("full_selector_digest"),
         full_texts.c.content_html.label("full_html"),
         full_texts.c.url.label("full_url"),
     )
@@ -223,7 +223,7 @@ async def visible_entry(db: Database, user_id: int, entry_id: int) -> VisibleEnt
         return None
     settings = decode_settings(rows[0]["settings"])
     without_full_text = {**rows[0], "full_html": None, "full_url": None}
-    found = next((row for row in rows if row["full_recipe"] == settings.selector_digest), without_full_text)
+    found = next((row for row in rows if row["full_selector_digest"] == settings.selector_digest), without_full_text)
     return _to_visible_entry(found, settings)
 
 

@@ -50,7 +50,7 @@ WAKE = (
 REVIVE = (
     feeds.update()
     .where(feeds.c.url == bindparam("url"), feeds.c.merged_into.is_not(None))
-    .values(status="active", merged_into=None, moved_to=None, moved_times=0, consecutive_failures=0)
+    .values(status="active", merged_into=None, moved_to=None, moved_count=0, consecutive_failures=0)
 )
 # A feed in backoff keeps its time.
 MAKE_DUE = (

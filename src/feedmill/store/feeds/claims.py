@@ -1,7 +1,7 @@
 """Claims: the right to refresh a feed, taken by a conditional update and held with a lease.
 
 A claim has a lease: when its holder dies, the claim expires and the feed is due again. A holder that resumes after
-its lease finds another token in the row, and the fence of its write rolls the write back.
+its lease finds another token in the row, and the claim check of its write rolls the write back.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ RELEASE_TOKEN = (
     feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
 )
 # NULL, which the column rejects, unless the claim still holds: then the whole batch is rolled back.
-FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
+CLAIM_CHECK = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
 
 async def claim_due_feeds(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:

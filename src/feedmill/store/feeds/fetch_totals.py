@@ -27,14 +27,14 @@ _their_fetches = and_(fetch_log.c.feed_id == feeds.c.id, fetch_log.c.at >= bindp
 OF_USER = (
     select(
         feeds.c.id,
-        feeds.c.rhythm_seconds,
+        feeds.c.usual_gap_seconds,
         func.count(fetch_log.c.id).label("fetches"),
         func.coalesce(func.sum(fetch_log.c.bytes), 0).label("bytes"),
         func.coalesce(func.sum(fetch_log.c.ms), 0).label("ms"),
     )
     .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id).outerjoin(fetch_log, _their_fetches))
     .where(subscriptions.c.user_id == bindparam("user_id"))
-    .group_by(feeds.c.id, feeds.c.rhythm_seconds)
+    .group_by(feeds.c.id, feeds.c.usual_gap_seconds)
 )
 
 
@@ -46,12 +46,12 @@ class OutcomeTotals:
 
 @dataclass(frozen=True, slots=True)
 class FetchLoad:
-    """The cost of a feed in a period; `rhythm_seconds` is the usual time between entries, None if unknown."""
+    """The cost of a feed in a period; `usual_gap_seconds` is the usual time between entries, None if unknown."""
 
     fetches: int
     bytes: int
     ms: int
-    rhythm_seconds: int | None
+    usual_gap_seconds: int | None
 
     @property
     def usual_ms(self) -> float:
@@ -73,5 +73,6 @@ async def fetch_loads_of_user(db: Database, user_id: int, since: datetime) -> di
     """The cost of each feed that the user subscribes to, by feed id."""
     rows = await db.query(OF_USER, {"user_id": user_id, "since": to_iso(since)})
     return {
-        row["id"]: FetchLoad(row["fetches"], int(row["bytes"]), int(row["ms"]), row["rhythm_seconds"]) for row in rows
+        row["id"]: FetchLoad(row["fetches"], int(row["bytes"]), int(row["ms"]), row["usual_gap_seconds"])
+        for row in rows
     }

@@ -48,14 +48,14 @@ _has_token = _of.claim_token == bindparam("token")
 SAVE = (
     icons.update()
     .where(one_of(_of.feed_id, "feeds"), _has_token)
-    .values(address=bindparam("found_at"), sha256=bindparam("digest"), media_type=bindparam("type"))
+    .values(url=bindparam("icon_url"), sha256=bindparam("digest"), media_type=bindparam("type"))
     .values(data=bindparam("bytes"), fetched_at=bindparam("at"), attempts=0)
     .values(claim_token=None, next_attempt_at=bindparam("again_at"))
 )
 MISSING = (
     icons.update()
     .where(_of.feed_id == bindparam("feed"), _has_token)
-    .values(attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
+    .values(attempts=_of.attempts + bindparam("new_attempts", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"))
 )
 VISIBLE_ICON = (
@@ -100,7 +100,7 @@ async def save_icon(
     db: Database,
     feed_ids: Sequence[int],
     token: str,
-    address: str,
+    url: str,
     icon: DownloadedImage,
     now: datetime,
     again_at: datetime,
@@ -109,7 +109,7 @@ async def save_icon(
     values = {
         "feeds": as_list(list(feed_ids)),
         "token": token,
-        "found_at": address,
+        "icon_url": url,
         "digest": sha256(icon.body).hexdigest(),
         "type": icon.type.content_type,
         "bytes": b64encode(icon.body).decode(),
@@ -122,7 +122,7 @@ async def save_icon(
 async def record_missing_icons(db: Database, token: str, misses: Sequence[IconFailure]) -> None:
     """Postpones these feeds; icons that are stored stay."""
     rows = [
-        {"feed": miss.feed_id, "token": token, "tries": int(miss.counted), "again_at": to_iso(miss.again_at)}
+        {"feed": miss.feed_id, "token": token, "new_attempts": int(miss.counted), "again_at": to_iso(miss.again_at)}
         for miss in misses
     ]
     await db.batch([Step(MISSING, rows)])

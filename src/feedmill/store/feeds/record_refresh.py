@@ -31,7 +31,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
-from feedmill.store.feeds.claims import FENCE, read_claim
+from feedmill.store.feeds.claims import CLAIM_CHECK, read_claim
 from feedmill.store.feeds.url_history import step_to_add_former_url, step_to_update_moved_to
 from feedmill.store.schema import entries, feeds, fetch_log, raw_bodies
 from feedmill.store.search.index import text_size
@@ -48,9 +48,9 @@ class ClaimLost(InfrastructureError):
 
 def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Update:
     """An update of the feed that fails without the claim and releases it; a disabled feed stays disabled."""
-    # The fence comes first: MySQL reads a column that was assigned further left with its new value.
+    # The claim check comes first: MySQL reads a column that was assigned further left with its new value.
     values: list[tuple[str, Any]] = [
-        ("fence", FENCE),
+        ("claim_check", CLAIM_CHECK),
         ("next_fetch_at", case((off, None), else_=bindparam("next_fetch_at"))),
         ("next_fetch_why", case((off, feeds.c.next_fetch_why), else_=bindparam("next_fetch_why"))),
         *((name, bindparam(name)) for name in names),
@@ -63,14 +63,14 @@ def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Upda
 # A success enables a feed that a 410 disabled, but not one that a person disabled, perhaps during this fetch.
 _is_disabled = feeds.c.status == FeedStatus.DISABLED
 _is_disabled_by_person = and_(_is_disabled, feeds.c.gone_since.is_(None))
-_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times")
+_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_count")
 _reset_failures: dict[str, Any] = {
     "status": case((_is_disabled_by_person, FeedStatus.DISABLED), else_=FeedStatus.ACTIVE),
     "consecutive_failures": 0,
     "gone_since": None,
     **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host", "certificate_until")},
 }
-_error = ("last_error", "last_error_kind", "truncated_times")
+_error = ("last_error", "last_error_kind", "truncated_count")
 _metadata_columns = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
 
 FEED_UPDATED = _feed_update(
@@ -78,15 +78,15 @@ FEED_UPDATED = _feed_update(
     *_success,
     *_error,
     "body_sha256",
-    "rhythm_seconds",
-    "wishes",
+    "usual_gap_seconds",
+    "polling_hints",
     **_reset_failures,
     **{name: func.coalesce(bindparam(name), feeds.c[name]) for name in _metadata_columns},
     last_entry_at=func.coalesce(bindparam("last_entry_at"), feeds.c.last_entry_at),
     entry_count=feeds.c.entry_count + bindparam("new_entries"),
 )
 FEED_UNCHANGED = _feed_update(
-    _is_disabled_by_person, *_success, **_reset_failures, last_error=None, last_error_kind=None, truncated_times=0
+    _is_disabled_by_person, *_success, **_reset_failures, last_error=None, last_error_kind=None, truncated_count=0
 )
 FEED_FAILED = _feed_update(
     _is_disabled,
@@ -123,11 +123,11 @@ RAW = insert(
 
 async def record_refresh(db: Database, claim: Claim, decision: RefreshDecision, extra: Sequence[Step] = ()) -> None:
     """Writes the decision and releases the claim in one batch; raises `ClaimLost` if it was lost."""
-    await write_fenced(db, claim, [*await _prepare(claim, decision), *extra])
+    await write_if_claimed(db, claim, [*await _prepare(claim, decision), *extra])
 
 
-async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
-    """Runs a batch that contains the fence; raises `ClaimLost` if the fence rolled it back."""
+async def write_if_claimed(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
+    """Runs a batch that contains the claim check; raises `ClaimLost` if the claim check rolled it back."""
     try:
         await db.batch(steps)
     except ConstraintViolated as error:
@@ -176,13 +176,13 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
     changes, stats = updated.changes, updated.stats
     feed = _success_values(claim, updated) | {
         "body_sha256": updated.body_sha256,
-        "rhythm_seconds": None if updated.usual_gap is None else int(updated.usual_gap.total_seconds()),
-        "wishes": updated.polling_hints,
+        "usual_gap_seconds": None if updated.usual_gap is None else int(updated.usual_gap.total_seconds()),
+        "polling_hints": updated.polling_hints,
         "last_entry_at": iso_or_none(updated.last_entry_at),
         "new_entries": len(changes.new),
         "last_error": message_to_stored(TRUNCATED) if updated.truncated else None,
         "last_error_kind": INCOMPLETE if updated.truncated else None,
-        "truncated_times": claim.feed.truncated_times + 1 if updated.truncated else 0,
+        "truncated_count": claim.feed.truncated_count + 1 if updated.truncated else 0,
         **_metadata_values(updated.metadata),
     }
     message = TRUNCATED if updated.truncated else OVERFLOWS if changes.overflows else None
@@ -299,7 +299,7 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
         "last_fetched_at": at,
         "last_success_at": at,
         "moved_to": None if settled else move.to,
-        "moved_times": 0 if settled else move.times,
+        "moved_count": 0 if settled else move.times,
         "new_certificate_until": iso_or_none(success.stats.certificate_until),
         "new_url": move.to if settled else None,
         "new_host": host_of(move.to) if settled and move.to else None,

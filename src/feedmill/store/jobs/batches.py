@@ -26,7 +26,7 @@ NO_JOBS_ENDED = {"done": 0, "new_entries": 0, "failed": 0}
 _ended = batch_jobs.c.finished_at.is_not(None)
 _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c.finished_at.is_(None))
 
-CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "report", "created_at", "heard_at")
+CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "report", "created_at", "heartbeat_at")
 BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
 # Fails when the batch was not created, and so undoes its jobs.
 ADD_JOB = insert(batch_jobs, "feed_id").values(
@@ -96,13 +96,13 @@ FINISH = (
     .values(status="done", finished_at=bindparam("at"), running_key=None)
 )
 IS_RUNNING = select(batches.c.id).where(batches.c.id == bindparam("batch_id"), batches.c.status == "running")
-_set_heartbeat = batches.update().values(heard_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
+_set_heartbeat = batches.update().values(heartbeat_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
 # Not at each job: the jobs of a batch would queue for this row.
-HEARTBEAT = _set_heartbeat.where(batches.c.heard_at < bindparam("lately"))
-TAKE_OVER = _set_heartbeat.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
+HEARTBEAT = _set_heartbeat.where(batches.c.heartbeat_at < bindparam("lately"))
+TAKE_OVER = _set_heartbeat.where(batches.c.heartbeat_at == bindparam("heard_at_before"), batches.c.status == "running")
 RELEASE = _set_heartbeat.where(batches.c.status == "running")
-ABANDONED = select(batches.c.id, batches.c.heard_at).where(
-    batches.c.status == "running", batches.c.heard_at < bindparam("before")
+ABANDONED = select(batches.c.id, batches.c.heartbeat_at).where(
+    batches.c.status == "running", batches.c.heartbeat_at < bindparam("before")
 )
 
 
@@ -126,7 +126,7 @@ async def start_batch(
         "total": len(jobs),
         "report": report,
         "created_at": at,
-        "heard_at": at,
+        "heartbeat_at": at,
     }
     while True:
         try:
@@ -225,7 +225,7 @@ async def take_over_batches(db: Database, before: datetime, now: datetime) -> li
     abandoned = await db.query(ABANDONED, {"before": to_iso(before)})
     taken = []
     for row in abandoned:
-        values = {"batch": row["id"], "at": to_iso(now), "heard_at_before": row["heard_at"]}
+        values = {"batch": row["id"], "at": to_iso(now), "heard_at_before": row["heartbeat_at"]}
         if await db.batch([Step(TAKE_OVER, values)]) == [1]:
             taken.append(row["id"])
     return taken
@@ -244,7 +244,7 @@ def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
         created_at=from_iso(row["created_at"]),
         finished_at=datetime_or_none(row["finished_at"]),
         report=row["report"],
-        waiting=row["status"] == "running" and from_iso(row["heard_at"]) <= LONG_AGO,
+        waiting=row["status"] == "running" and from_iso(row["heartbeat_at"]) <= LONG_AGO,
     )
 
 

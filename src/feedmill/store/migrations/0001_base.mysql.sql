@@ -19,14 +19,14 @@ CREATE TABLE IF NOT EXISTS batches (
   total INTEGER NOT NULL DEFAULT '0',
   report LONGTEXT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  heard_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  heartbeat_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   cancelled_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (id),
   UNIQUE (token),
   UNIQUE (running_key),
   INDEX batches_of_user (user_id, created_at),
-  INDEX batches_running (status, heard_at)
+  INDEX batches_running (status, heartbeat_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS blocked_hosts (
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS blocked_hosts (
   PRIMARY KEY (host)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
-CREATE TABLE IF NOT EXISTS facts (
+CREATE TABLE IF NOT EXISTS instance_state (
   name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   value LONGTEXT NOT NULL,
   PRIMARY KEY (name)
@@ -58,34 +58,34 @@ CREATE TABLE IF NOT EXISTS feeds (
   status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
   archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'all',
   http_options LONGTEXT,
-  tailored INTEGER NOT NULL DEFAULT '0',
+  has_entry_settings INTEGER NOT NULL DEFAULT '0',
   added_by_person INTEGER NOT NULL DEFAULT '0',
   declared INTEGER NOT NULL DEFAULT '0',
   etag LONGTEXT,
   last_modified LONGTEXT,
   body_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
-  card_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  descriptor_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   next_fetch_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   next_fetch_why LONGTEXT,
   interval_seconds BIGINT,
-  rhythm_seconds BIGINT,
-  wishes LONGTEXT,
+  usual_gap_seconds BIGINT,
+  polling_hints LONGTEXT,
   last_fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   last_entry_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   consecutive_failures INTEGER NOT NULL DEFAULT '0',
-  truncated_times INTEGER NOT NULL DEFAULT '0',
+  truncated_count INTEGER NOT NULL DEFAULT '0',
   last_error LONGTEXT,
   last_error_kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
   gone_since VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   moved_to VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin,
-  moved_times INTEGER NOT NULL DEFAULT '0',
+  moved_count INTEGER NOT NULL DEFAULT '0',
   merged_into BIGINT,
   certificate_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   entry_count INTEGER NOT NULL DEFAULT '0',
   claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   claimed_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
-  fence INTEGER NOT NULL DEFAULT '0',
+  claim_check INTEGER NOT NULL DEFAULT '0',
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   PRIMARY KEY (id),
   UNIQUE (url),
@@ -102,12 +102,12 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE (`key`)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
-CREATE TABLE IF NOT EXISTS sign_in_tries (
-  of_whom VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  tries INTEGER NOT NULL DEFAULT '0',
+CREATE TABLE IF NOT EXISTS sign_in_attempts (
+  source_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT '0',
   last_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  PRIMARY KEY (of_whom),
-  INDEX sign_in_tries_age (last_at)
+  PRIMARY KEY (source_hash),
+  INDEX sign_in_attempts_age (last_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS unread (
@@ -243,7 +243,7 @@ CREATE TABLE IF NOT EXISTS folders (
 
 CREATE TABLE IF NOT EXISTS icons (
   feed_id BIGINT NOT NULL,
-  address LONGTEXT,
+  url LONGTEXT,
   sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   media_type VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
   attempts INTEGER NOT NULL DEFAULT '0',
@@ -274,10 +274,10 @@ CREATE TABLE IF NOT EXISTS pool_groups (
   settings LONGTEXT,
   paused INTEGER NOT NULL DEFAULT '0',
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  labels_of BIGINT,
+  labels_user_id BIGINT,
   PRIMARY KEY (id),
   UNIQUE (name),
-  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
+  FOREIGN KEY(labels_user_id) REFERENCES users (id) ON DELETE SET NULL
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
@@ -355,7 +355,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
   last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   revoked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
-  made_by BIGINT,
+  parent_key_id BIGINT,
   limited_to_groups INTEGER NOT NULL DEFAULT '0',
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -454,11 +454,11 @@ CREATE TABLE IF NOT EXISTS full_text_tasks (
 
 CREATE TABLE IF NOT EXISTS full_texts (
   entry_id BIGINT NOT NULL,
-  recipe VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
+  selector_digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
   fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   url LONGTEXT NOT NULL,
   content_html LONGTEXT NOT NULL,
-  PRIMARY KEY (entry_id, recipe),
+  PRIMARY KEY (entry_id, selector_digest),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

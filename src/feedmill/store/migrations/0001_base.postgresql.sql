@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS batches (
   total INTEGER DEFAULT '0' NOT NULL,
   report TEXT,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
-  heard_at VARCHAR(24) COLLATE "C" NOT NULL,
+  heartbeat_at VARCHAR(24) COLLATE "C" NOT NULL,
   finished_at VARCHAR(24) COLLATE "C",
   cancelled_at VARCHAR(24) COLLATE "C",
   PRIMARY KEY (id),
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS batches (
 
 CREATE INDEX IF NOT EXISTS batches_of_user ON batches (user_id, created_at);
 
-CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heard_at);
+CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heartbeat_at);
 
 CREATE TABLE IF NOT EXISTS blocked_hosts (
   host VARCHAR(255) COLLATE "C" NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS blocked_hosts (
   PRIMARY KEY (host)
 );
 
-CREATE TABLE IF NOT EXISTS facts (
+CREATE TABLE IF NOT EXISTS instance_state (
   name VARCHAR(128) COLLATE "C" NOT NULL,
   value TEXT NOT NULL,
   PRIMARY KEY (name)
@@ -61,34 +61,34 @@ CREATE TABLE IF NOT EXISTS feeds (
   status VARCHAR(32) COLLATE "C" DEFAULT 'active' NOT NULL,
   archive_policy VARCHAR(32) COLLATE "C" DEFAULT 'all' NOT NULL,
   http_options TEXT,
-  tailored INTEGER DEFAULT '0' NOT NULL,
+  has_entry_settings INTEGER DEFAULT '0' NOT NULL,
   added_by_person INTEGER DEFAULT '0' NOT NULL,
   declared INTEGER DEFAULT '0' NOT NULL,
   etag TEXT,
   last_modified TEXT,
   body_sha256 VARCHAR(64) COLLATE "C",
-  card_sha256 VARCHAR(64) COLLATE "C",
+  descriptor_sha256 VARCHAR(64) COLLATE "C",
   next_fetch_at VARCHAR(24) COLLATE "C",
   next_fetch_why TEXT,
   interval_seconds BIGINT,
-  rhythm_seconds BIGINT,
-  wishes TEXT,
+  usual_gap_seconds BIGINT,
+  polling_hints TEXT,
   last_fetched_at VARCHAR(24) COLLATE "C",
   last_success_at VARCHAR(24) COLLATE "C",
   last_entry_at VARCHAR(24) COLLATE "C",
   consecutive_failures INTEGER DEFAULT '0' NOT NULL,
-  truncated_times INTEGER DEFAULT '0' NOT NULL,
+  truncated_count INTEGER DEFAULT '0' NOT NULL,
   last_error TEXT,
   last_error_kind VARCHAR(32) COLLATE "C",
   gone_since VARCHAR(24) COLLATE "C",
   moved_to VARCHAR(2048) COLLATE "C",
-  moved_times INTEGER DEFAULT '0' NOT NULL,
+  moved_count INTEGER DEFAULT '0' NOT NULL,
   merged_into BIGINT,
   certificate_until VARCHAR(24) COLLATE "C",
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64) COLLATE "C",
   claimed_until VARCHAR(24) COLLATE "C",
-  fence INTEGER DEFAULT '0' NOT NULL,
+  claim_check INTEGER DEFAULT '0' NOT NULL,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   PRIMARY KEY (id),
   UNIQUE (url)
@@ -108,14 +108,14 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE (key)
 );
 
-CREATE TABLE IF NOT EXISTS sign_in_tries (
-  of_whom VARCHAR(64) COLLATE "C" NOT NULL,
-  tries INTEGER DEFAULT '0' NOT NULL,
+CREATE TABLE IF NOT EXISTS sign_in_attempts (
+  source_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
   last_at VARCHAR(24) COLLATE "C" NOT NULL,
-  PRIMARY KEY (of_whom)
+  PRIMARY KEY (source_hash)
 );
 
-CREATE INDEX IF NOT EXISTS sign_in_tries_age ON sign_in_tries (last_at);
+CREATE INDEX IF NOT EXISTS sign_in_attempts_age ON sign_in_attempts (last_at);
 
 CREATE TABLE IF NOT EXISTS unread (
   list_id BIGINT NOT NULL,
@@ -261,7 +261,7 @@ CREATE TABLE IF NOT EXISTS folders (
 
 CREATE TABLE IF NOT EXISTS icons (
   feed_id BIGINT NOT NULL,
-  address TEXT,
+  url TEXT,
   sha256 VARCHAR(64) COLLATE "C",
   media_type VARCHAR(128) COLLATE "C",
   attempts INTEGER DEFAULT '0' NOT NULL,
@@ -295,10 +295,10 @@ CREATE TABLE IF NOT EXISTS pool_groups (
   settings TEXT,
   paused INTEGER DEFAULT '0' NOT NULL,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
-  labels_of BIGINT,
+  labels_user_id BIGINT,
   PRIMARY KEY (id),
   UNIQUE (name),
-  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
+  FOREIGN KEY(labels_user_id) REFERENCES users (id) ON DELETE SET NULL
 );
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
@@ -381,7 +381,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
   last_used_at VARCHAR(24) COLLATE "C",
   expires_at VARCHAR(24) COLLATE "C",
   revoked_at VARCHAR(24) COLLATE "C",
-  made_by BIGINT,
+  parent_key_id BIGINT,
   limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -492,11 +492,11 @@ CREATE INDEX IF NOT EXISTS full_text_tasks_waiting ON full_text_tasks (next_atte
 
 CREATE TABLE IF NOT EXISTS full_texts (
   entry_id BIGINT NOT NULL,
-  recipe VARCHAR(64) COLLATE "C" DEFAULT '' NOT NULL,
+  selector_digest VARCHAR(64) COLLATE "C" DEFAULT '' NOT NULL,
   fetched_at VARCHAR(24) COLLATE "C" NOT NULL,
   url TEXT NOT NULL,
   content_html TEXT NOT NULL,
-  PRIMARY KEY (entry_id, recipe),
+  PRIMARY KEY (entry_id, selector_digest),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS batches (
   total INTEGER DEFAULT '0' NOT NULL,
   report TEXT,
   created_at VARCHAR(24) NOT NULL,
-  heard_at VARCHAR(24) NOT NULL,
+  heartbeat_at VARCHAR(24) NOT NULL,
   finished_at VARCHAR(24),
   cancelled_at VARCHAR(24),
   UNIQUE (token),
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS batches (
 
 CREATE INDEX IF NOT EXISTS batches_of_user ON batches (user_id, created_at);
 
-CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heard_at);
+CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heartbeat_at);
 
 CREATE TABLE IF NOT EXISTS blocked_hosts (
   host VARCHAR(255) NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS blocked_hosts (
   PRIMARY KEY (host)
 );
 
-CREATE TABLE IF NOT EXISTS facts (
+CREATE TABLE IF NOT EXISTS instance_state (
   name VARCHAR(128) NOT NULL,
   value TEXT NOT NULL,
   PRIMARY KEY (name)
@@ -59,34 +59,34 @@ CREATE TABLE IF NOT EXISTS feeds (
   status VARCHAR(32) DEFAULT 'active' NOT NULL,
   archive_policy VARCHAR(32) DEFAULT 'all' NOT NULL,
   http_options TEXT,
-  tailored INTEGER DEFAULT '0' NOT NULL,
+  has_entry_settings INTEGER DEFAULT '0' NOT NULL,
   added_by_person INTEGER DEFAULT '0' NOT NULL,
   declared INTEGER DEFAULT '0' NOT NULL,
   etag TEXT,
   last_modified TEXT,
   body_sha256 VARCHAR(64),
-  card_sha256 VARCHAR(64),
+  descriptor_sha256 VARCHAR(64),
   next_fetch_at VARCHAR(24),
   next_fetch_why TEXT,
   interval_seconds INTEGER,
-  rhythm_seconds INTEGER,
-  wishes TEXT,
+  usual_gap_seconds INTEGER,
+  polling_hints TEXT,
   last_fetched_at VARCHAR(24),
   last_success_at VARCHAR(24),
   last_entry_at VARCHAR(24),
   consecutive_failures INTEGER DEFAULT '0' NOT NULL,
-  truncated_times INTEGER DEFAULT '0' NOT NULL,
+  truncated_count INTEGER DEFAULT '0' NOT NULL,
   last_error TEXT,
   last_error_kind VARCHAR(32),
   gone_since VARCHAR(24),
   moved_to VARCHAR(2048),
-  moved_times INTEGER DEFAULT '0' NOT NULL,
+  moved_count INTEGER DEFAULT '0' NOT NULL,
   merged_into INTEGER,
   certificate_until VARCHAR(24),
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64),
   claimed_until VARCHAR(24),
-  fence INTEGER DEFAULT '0' NOT NULL,
+  claim_check INTEGER DEFAULT '0' NOT NULL,
   created_at VARCHAR(24) NOT NULL,
   UNIQUE (url)
 );
@@ -104,14 +104,14 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE ("key")
 );
 
-CREATE TABLE IF NOT EXISTS sign_in_tries (
-  of_whom VARCHAR(64) NOT NULL,
-  tries INTEGER DEFAULT '0' NOT NULL,
+CREATE TABLE IF NOT EXISTS sign_in_attempts (
+  source_hash VARCHAR(64) NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
   last_at VARCHAR(24) NOT NULL,
-  PRIMARY KEY (of_whom)
+  PRIMARY KEY (source_hash)
 );
 
-CREATE INDEX IF NOT EXISTS sign_in_tries_age ON sign_in_tries (last_at);
+CREATE INDEX IF NOT EXISTS sign_in_attempts_age ON sign_in_attempts (last_at);
 
 CREATE TABLE IF NOT EXISTS unread (
   list_id INTEGER NOT NULL,
@@ -252,7 +252,7 @@ CREATE TABLE IF NOT EXISTS folders (
 
 CREATE TABLE IF NOT EXISTS icons (
   feed_id INTEGER NOT NULL,
-  address TEXT,
+  url TEXT,
   sha256 VARCHAR(64),
   media_type VARCHAR(128),
   attempts INTEGER DEFAULT '0' NOT NULL,
@@ -285,9 +285,9 @@ CREATE TABLE IF NOT EXISTS pool_groups (
   settings TEXT,
   paused INTEGER DEFAULT '0' NOT NULL,
   created_at VARCHAR(24) NOT NULL,
-  labels_of INTEGER,
+  labels_user_id INTEGER,
   UNIQUE (name),
-  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
+  FOREIGN KEY(labels_user_id) REFERENCES users (id) ON DELETE SET NULL
 );
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
@@ -366,7 +366,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
   last_used_at VARCHAR(24),
   expires_at VARCHAR(24),
   revoked_at VARCHAR(24),
-  made_by INTEGER,
+  parent_key_id INTEGER,
   limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (key_hash)
@@ -473,11 +473,11 @@ CREATE INDEX IF NOT EXISTS full_text_tasks_waiting ON full_text_tasks (next_atte
 
 CREATE TABLE IF NOT EXISTS full_texts (
   entry_id INTEGER NOT NULL,
-  recipe VARCHAR(64) DEFAULT '' NOT NULL,
+  selector_digest VARCHAR(64) DEFAULT '' NOT NULL,
   fetched_at VARCHAR(24) NOT NULL,
   url TEXT NOT NULL,
   content_html TEXT NOT NULL,
-  PRIMARY KEY (entry_id, recipe),
+  PRIMARY KEY (entry_id, selector_digest),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 

@@ -60,7 +60,7 @@ _candidates = (
     .limit(PAGE)
 )
 CANDIDATES = _candidates
-_labels_of = select(pool_groups.c.labels_of).where(pool_groups.c.id == bindparam("group")).scalar_subquery()
+_labels_of = select(pool_groups.c.labels_user_id).where(pool_groups.c.id == bindparam("group")).scalar_subquery()
 LABELLED = _candidates.where(
     exists().where(
         entry_labels.c.entry_id == entries.c.id,

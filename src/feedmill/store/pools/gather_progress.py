@@ -4,17 +4,17 @@ from sqlalchemy import bindparam, select
 
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.schema import facts
+from feedmill.store.schema import instance_state
 
 GATHERED = "pools:gathered"
-READ_GATHERED = select(facts.c.value).where(facts.c.name == GATHERED)
-BEGIN_GATHERED = insert_new(facts, "name", "value")
+READ_GATHERED = select(instance_state.c.value).where(instance_state.c.name == GATHERED)
+BEGIN_GATHERED = insert_new(instance_state, "name", "value")
 ADVANCE_GATHERED = (
-    facts.update()
-    .where(facts.c.name == GATHERED, facts.c.value == bindparam("before"))
+    instance_state.update()
+    .where(instance_state.c.name == GATHERED, instance_state.c.value == bindparam("before"))
     .values(value=bindparam("after"))
 )
-SET_GATHERED = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
+SET_GATHERED = instance_state.update().where(instance_state.c.name == GATHERED).values(value=bindparam("after"))
 
 
 async def gathered_up_to(db: Database) -> int:

@@ -24,17 +24,17 @@ NOBODY = Actor()
 
 ALL = (
     select(pool_groups, users.c.name.label("labels_of_name"))
-    .select_from(pool_groups.outerjoin(users, users.c.id == pool_groups.c.labels_of))
+    .select_from(pool_groups.outerjoin(users, users.c.id == pool_groups.c.labels_user_id))
     .order_by(pool_groups.c.id)
 )
 BY_NAME = ALL.where(pool_groups.c.name == bindparam("name"))
 _labels_of = select(users.c.id).where(users.c.name == bindparam("labels_of_name")).scalar_subquery()
-ADD = insert(pool_groups, "name", "rule", "settings", "created_at").values(labels_of=_labels_of)
+ADD = insert(pool_groups, "name", "rule", "settings", "created_at").values(labels_user_id=_labels_of)
 CHANGE = (
     pool_groups.update()
     .where(pool_groups.c.id == bindparam("group"))
     .values({name: bindparam(name) for name in ("name", "rule", "settings", "paused")})
-    .values(labels_of=_labels_of)
+    .values(labels_user_id=_labels_of)
 )
 SOME_ITEMS = select(pool_items.c.id).where(pool_items.c.group_id == bindparam("group")).limit(LOT).subquery("some")
 DROP_ITEMS = pool_items.delete().where(pool_items.c.id.in_(select(SOME_ITEMS.c.id)))
@@ -112,7 +112,7 @@ async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
 
 def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mapping[str, Any]:
     settings = _encode(_Settings(titles, contents))
-    # `labels_of` has a column of its own.
+    # `labels_of` has a column of its own, `labels_user_id`.
     return {"rule": _encode(replace(rule, labels_of=None)), "settings": settings, "labels_of_name": rule.labels_of}
 
 

@@ -1,6 +1,6 @@
 """All tables; a test compares them with what the migrations create."""
 
-from feedmill.store.schema.admin import audit, blocked_hosts, facts, locks, migrations
+from feedmill.store.schema.admin import audit, blocked_hosts, instance_state, locks, migrations
 from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.bookmarks import bookmarks
@@ -21,7 +21,7 @@ from feedmill.store.schema.metadata import metadata
 from feedmill.store.schema.pools import api_key_pool_groups, pool_grants, pool_groups, pool_items
 from feedmill.store.schema.search import saved_searches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
-from feedmill.store.schema.users import api_keys, sessions, sign_in_tries, users
+from feedmill.store.schema.users import api_keys, sessions, sign_in_attempts, users
 from feedmill.store.schema.webhooks import deliveries, webhooks
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "deliveries",
     "entries",
     "entry_labels",
-    "facts",
     "feed_urls",
     "feeds",
     "fetch_log",
@@ -45,6 +44,7 @@ __all__ = [
     "full_texts",
     "icons",
     "image_tasks",
+    "instance_state",
     "labels",
     "locks",
     "metadata",
@@ -57,7 +57,7 @@ __all__ = [
     "revisions",
     "saved_searches",
     "sessions",
-    "sign_in_tries",
+    "sign_in_attempts",
     "states",
     "subscriptions",
     "tombstones",

@@ -18,8 +18,8 @@ migrations = table(
     timestamp("applied_at", required=True),
 )
 
-facts = table(
-    "facts",
+instance_state = table(
+    "instance_state",
     Column("name", ascii_text(128), primary_key=True),
     Column("value", LongText, nullable=False),
 )

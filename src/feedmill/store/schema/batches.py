@@ -18,11 +18,11 @@ batches = table(
     # JSON; for an import, the lines that could not be imported.
     Column("report", LongText),
     timestamp("created_at", required=True),
-    timestamp("heard_at", required=True),
+    timestamp("heartbeat_at", required=True),
     timestamp("finished_at"),
     timestamp("cancelled_at"),
     Index("batches_of_user", "user_id", "created_at"),
-    Index("batches_running", "status", "heard_at"),
+    Index("batches_running", "status", "heartbeat_at"),
 )
 
 batch_jobs = table(

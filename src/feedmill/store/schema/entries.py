@@ -76,15 +76,15 @@ entry_labels = table(
 )
 
 
-# Full texts of entries, one for each way of extraction (`recipe`); the usual one is empty.
+# Full texts of entries, one for each way of extraction (`selector_digest`); the usual one is empty.
 full_texts = table(
     "full_texts",
     belongs_to("entries", name="entry_id"),
-    Column("recipe", Token, nullable=False, server_default=""),
+    Column("selector_digest", Token, nullable=False, server_default=""),
     timestamp("fetched_at", required=True),
     Column("url", LongText, nullable=False),
     Column("content_html", LongText, nullable=False),
-    PrimaryKeyConstraint("entry_id", "recipe"),
+    PrimaryKeyConstraint("entry_id", "selector_digest"),
 )
 
 # Entries whose full text is fetched in the background; added in the batch that stores the entry.

@@ -37,7 +37,7 @@ feeds = table(
     Column("archive_policy", Word, nullable=False, server_default="all"),
     Column("http_options", LongText),
     # Some subscriber has settings that apply to new entries.
-    flag("tailored"),
+    flag("has_entry_settings"),
     flag("added_by_person"),
     flag("declared"),
     # Validators of the last complete response; saved only together with its entries.
@@ -45,32 +45,32 @@ feeds = table(
     Column("last_modified", LongText),
     Column("body_sha256", Token),
     # The digest of its descriptor in the object store.
-    Column("card_sha256", Token),
+    Column("descriptor_sha256", Token),
     # The schedule. Without next_fetch_at it is never due (disabled, paused, at rest).
     timestamp("next_fetch_at"),
     Column("next_fetch_why", LongText),
     Column("interval_seconds", Id),
-    Column("rhythm_seconds", Id),
-    Column("wishes", LongText),
+    Column("usual_gap_seconds", Id),
+    Column("polling_hints", LongText),
     timestamp("last_fetched_at"),
     timestamp("last_success_at"),
     timestamp("last_entry_at"),
     count("consecutive_failures"),
-    count("truncated_times"),
+    count("truncated_count"),
     Column("last_error", LongText),
     Column("last_error_kind", Word),
     timestamp("gone_since"),
     Column("moved_to", Url),
-    count("moved_times"),
+    count("moved_count"),
     # The feed that its subscribers were moved to. This one rests and keeps its entries.
     Column("merged_into", Id),
     # The expiry of the server's last certificate.
     timestamp("certificate_until"),
     count("entry_count"),
-    # The claim. A write without the claim sets `fence` to NULL, which violates a constraint and undoes its batch.
+    # The claim. A write without the claim sets `claim_check` to NULL, which violates a constraint and undoes its batch.
     Column("claim_token", Token),
     timestamp("claimed_until"),
-    flag("fence"),
+    flag("claim_check"),
     timestamp("created_at", required=True),
     Index("feeds_due", "next_fetch_at"),
     Index("feeds_claimed", "claim_token"),
@@ -109,7 +109,7 @@ fetch_log = table(
 icons = table(
     "icons",
     belongs_to("feeds", primary_key=True, autoincrement=False),
-    Column("address", LongText),
+    Column("url", LongText),
     Column("sha256", Token),
     Column("media_type", ascii_text(128)),
     count("attempts"),

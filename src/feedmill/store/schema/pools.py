@@ -27,7 +27,7 @@ pool_groups = table(
     timestamp("created_at", required=True),
     # The user whose labels the rule uses. A column with a foreign key, not part of `rule`: ids of deleted users may be
     # reused.
-    refers_to("users", name="labels_of"),
+    refers_to("users", name="labels_user_id"),
 )
 
 # Users who may take from a group; admins may take from all.

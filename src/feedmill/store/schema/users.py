@@ -61,17 +61,17 @@ api_keys = table(
     timestamp("expires_at"),
     timestamp("revoked_at"),
     # The key that it was created with; it is valid only while that one is.
-    Column("made_by", Id),
+    Column("parent_key_id", Id),
     # Whether `api_key_pool_groups` limits the groups that it may take from.
     flag("limited_to_groups"),
     Index("api_keys_of_user", "user_id"),
 )
 
 # Recent sign-in attempts, by a digest of the name or address.
-sign_in_tries = table(
-    "sign_in_tries",
-    Column("of_whom", Token, primary_key=True),
-    count("tries"),
+sign_in_attempts = table(
+    "sign_in_attempts",
+    Column("source_hash", Token, primary_key=True),
+    count("attempts"),
     timestamp("last_at", required=True),
-    Index("sign_in_tries_age", "last_at"),
+    Index("sign_in_attempts_age", "last_at"),
 )

@@ -25,7 +25,7 @@ OF_FEED = (
 RETENTION_PREFERENCES = (
     select(subscriptions.c.feed_id, subscriptions.c.settings, feeds.c.declared, feeds.c.added_by_person)
     .join(feeds, feeds.c.id == subscriptions.c.feed_id)
-    .where(feeds.c.tailored == 1)
+    .where(feeds.c.has_entry_settings == 1)
 )
 SET_COLUMNS = (
     subscriptions.update()
@@ -39,7 +39,7 @@ _COLUMN_DEFAULTS: dict[str, Any] = {name: getattr(DEFAULT_FEED_SETTINGS, name) f
 
 
 def _update_settings_flag(which: ColumnElement[bool]) -> Update:
-    return feeds.update().where(which).values(tailored=case((_has_settings, 1), else_=0))
+    return feeds.update().where(which).values(has_entry_settings=case((_has_settings, 1), else_=0))
 
 
 UPDATE_SETTINGS_FLAG = _update_settings_flag(feeds.c.id == bindparam("feed"))

@@ -27,7 +27,7 @@ API_KEY_PREFIX = "fm_"
 # How often the last use of a key is recorded.
 USED_EVERY = timedelta(minutes=1)
 
-_maker = api_keys.alias("maker")
+_parent = api_keys.alias("parent")
 
 
 def _not_ended(key: FromClause) -> ColumnElement[bool]:
@@ -35,9 +35,9 @@ def _not_ended(key: FromClause) -> ColumnElement[bool]:
 
 
 _holds = and_(
-    _not_ended(api_keys), or_(api_keys.c.made_by.is_(None), and_(_maker.c.id.is_not(None), _not_ended(_maker)))
+    _not_ended(api_keys), or_(api_keys.c.parent_key_id.is_(None), and_(_parent.c.id.is_not(None), _not_ended(_parent)))
 )
-_with_maker = api_keys.outerjoin(_maker, _maker.c.id == api_keys.c.made_by)
+_with_parent = api_keys.outerjoin(_parent, _parent.c.id == api_keys.c.parent_key_id)
 
 # --- adding -------------------------------------------------------------------------------------------
 
@@ -66,11 +66,11 @@ ADD_IN_SESSION = _adding(
         ),
     )
 )
-ADD_WITH_KEY = _adding(
-    select(*_values, _maker.c.id)
-    .select_from(users.join(_maker, _maker.c.user_id == users.c.id))
-    .where(_active, _maker.c.id == bindparam("made_by"), _maker.c.made_by.is_(None), _not_ended(_maker)),
-    "made_by",
+ADD_WITH_PARENT = _adding(
+    select(*_values, _parent.c.id)
+    .select_from(users.join(_parent, _parent.c.user_id == users.c.id))
+    .where(_active, _parent.c.id == bindparam("parent_key_id"), _parent.c.parent_key_id.is_(None), _not_ended(_parent)),
+    "parent_key_id",
 )
 LIMIT = insert_selected(
     api_key_pool_groups,
@@ -84,7 +84,7 @@ LIMIT = insert_selected(
 _key = tuple(column.label(f"key_{column.name}") for column in api_keys.c)
 HOLDER = (
     select(users, *_key)
-    .select_from(_with_maker.join(users, users.c.id == api_keys.c.user_id))
+    .select_from(_with_parent.join(users, users.c.id == api_keys.c.user_id))
     .where(api_keys.c.key_hash == bindparam("key_hash"), _holds, users.c.status == ACTIVE)
 )
 USED = (
@@ -97,7 +97,7 @@ USED = (
 )
 OF_USER = (
     select(*_key)
-    .select_from(_with_maker)
+    .select_from(_with_parent)
     .where(api_keys.c.user_id == bindparam("user_id"), _holds)
     .order_by(api_keys.c.id.desc())
 )
@@ -114,7 +114,7 @@ REVOKE_ALL = (
     .values(revoked_at=bindparam("now"))
 )
 REVOKE = REVOKE_ALL.where(api_keys.c.id == bindparam("api_key_id"))
-REVOKE_MADE_WITH = REVOKE_ALL.where(api_keys.c.made_by == bindparam("api_key_id"))
+REVOKE_CHILDREN = REVOKE_ALL.where(api_keys.c.parent_key_id == bindparam("api_key_id"))
 
 
 def secret_digest(secret: str) -> str:
@@ -157,7 +157,7 @@ async def add_api_key(
 
 def _add(row: dict[str, Any], maker: Caller | None) -> Step:
     if maker is not None and maker.api_key is not None:
-        return Step(ADD_WITH_KEY, row | {"made_by": maker.api_key.id})
+        return Step(ADD_WITH_PARENT, row | {"parent_key_id": maker.api_key.id})
     if maker is not None and maker.session_id is not None:
         return Step(ADD_IN_SESSION, row | {"session_id": maker.session_id})
     return Step(ADD, row)
@@ -171,7 +171,7 @@ async def api_keys_of(db: Database, user_id: int, now: datetime) -> list[ApiKey]
 async def revoke_api_key_of_user(db: Database, user_id: int, api_key_id: int, now: datetime) -> bool:
     """Revokes a key and those that were made with it; False when the user has no such key."""
     row = {"api_key_id": api_key_id, "of_user": user_id, "now": to_iso(now)}
-    [revoked, _] = await db.batch([Step(REVOKE, row), Step(REVOKE_MADE_WITH, row)])
+    [revoked, _] = await db.batch([Step(REVOKE, row), Step(REVOKE_CHILDREN, row)])
     return revoked == 1
 
 
@@ -213,6 +213,6 @@ def _api_key(row: Row, groups: list[PoolGroupName] | None) -> ApiKey:
         created_at=from_iso(row["key_created_at"]),
         last_used_at=datetime_or_none(row["key_last_used_at"]),
         expires_at=datetime_or_none(row["key_expires_at"]),
-        made_by=row["key_made_by"],
+        parent_key_id=row["key_parent_key_id"],
         pool_groups=None if groups is None else tuple(groups),
     )

@@ -12,11 +12,11 @@ from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.entries.fill_unread_list import fill_unread_list
-from feedmill.store.schema import facts, feeds, subscriptions, users
+from feedmill.store.schema import feeds, instance_state, subscriptions, users
 from feedmill.store.users.users import count_users, steps_to_add_user, user_of_name
 
 # Not insert_new: a second admin must be refused, with the whole batch.
-ONCE = insert(facts, "name", "value")
+ONCE = insert(instance_state, "name", "value")
 SUBSCRIBE = subscriptions.insert().from_select(
     ["user_id", "feed_id", "created_at"],
     select(users.c.id, feeds.c.id, bindparam("at")).where(users.c.name == bindparam("of_name")),

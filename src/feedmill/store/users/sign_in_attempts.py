@@ -10,51 +10,55 @@ from feedmill.errors import ConstraintViolated
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.schema import sign_in_tries as tries
+from feedmill.store.schema import sign_in_attempts as attempts
 
 # Older attempts do not count.
 ATTEMPTS_KEPT_FOR = timedelta(days=1)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
-SEEN = select(tries).where(one_of(tries.c.of_whom, "keys"))
-BEGIN = insert_new(tries, "of_whom", "tries", "last_at")
+SEEN = select(attempts).where(one_of(attempts.c.source_hash, "keys"))
+BEGIN = insert_new(attempts, "source_hash", "attempts", "last_at")
 # NULL undoes the batch when another attempt was counted meanwhile, so that each count lets one attempt through.
 COUNT = (
-    tries.update()
-    .where(tries.c.of_whom == bindparam("key"))
+    attempts.update()
+    .where(attempts.c.source_hash == bindparam("key"))
     .values(
-        tries=case((tries.c.tries == bindparam("seen"), bindparam("following", type_=Integer)), else_=null()),
+        attempts=case((attempts.c.attempts == bindparam("seen"), bindparam("following", type_=Integer)), else_=null()),
         last_at=bindparam("now"),
     )
 )
-FORGET = tries.delete().where(one_of(tries.c.of_whom, "keys"))
-TAKE_BACK = tries.update().where(tries.c.of_whom == bindparam("key"), tries.c.tries > 0).values(tries=tries.c.tries - 1)
-DROP_OLD = tries.delete().where(tries.c.last_at < bindparam("before"))
+FORGET = attempts.delete().where(one_of(attempts.c.source_hash, "keys"))
+UNCOUNT = (
+    attempts.update()
+    .where(attempts.c.source_hash == bindparam("key"), attempts.c.attempts > 0)
+    .values(attempts=attempts.c.attempts - 1)
+)
+DROP_OLD = attempts.delete().where(attempts.c.last_at < bindparam("before"))
 
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempts:
     """The number of recent attempts, and the time of the last one."""
 
-    times: int = 0
+    count: int = 0
     last_at: datetime = LONG_AGO
 
 
 async def read_sign_in_attempts(db: Database, keys: Sequence[str]) -> dict[str, SignInAttempts]:
     """The recent attempts of each key."""
     rows = await db.query(SEEN, {"keys": as_list(list(keys))})
-    known = {row["of_whom"]: SignInAttempts(row["tries"], from_iso(row["last_at"])) for row in rows}
+    known = {row["source_hash"]: SignInAttempts(row["attempts"], from_iso(row["last_at"])) for row in rows}
     return {key: known.get(key, SignInAttempts()) for key in keys}
 
 
 async def count_sign_in_attempt(db: Database, seen: Mapping[str, SignInAttempts], now: datetime) -> bool:
     """Counts one more attempt of each key; False when the counts are no longer those in `seen`."""
-    begin = [{"of_whom": key, "tries": 0, "last_at": to_iso(LONG_AGO)} for key in seen]
+    begin = [{"source_hash": key, "attempts": 0, "last_at": to_iso(LONG_AGO)} for key in seen]
     counts = [
         {
             "key": key,
-            "seen": before.times,
-            "following": before.times + 1 if is_recent(before, now) else 1,
+            "seen": before.count,
+            "following": before.count + 1 if is_recent(before, now) else 1,
             "now": to_iso(now),
         }
         for key, before in seen.items()
@@ -67,8 +71,8 @@ async def count_sign_in_attempt(db: Database, seen: Mapping[str, SignInAttempts]
     return True
 
 
-def is_recent(tried: SignInAttempts, now: datetime) -> bool:
-    return tried.last_at >= now - ATTEMPTS_KEPT_FOR
+def is_recent(attempts: SignInAttempts, now: datetime) -> bool:
+    return attempts.last_at >= now - ATTEMPTS_KEPT_FOR
 
 
 def step_to_forget_attempts(keys: Sequence[str]) -> Step:
@@ -76,5 +80,5 @@ def step_to_forget_attempts(keys: Sequence[str]) -> Step:
 
 
 def step_to_uncount_attempt(key: str) -> Step:
-    """The step that takes back one attempt, after it succeeded."""
-    return Step(TAKE_BACK, {"key": key})
+    """The step that subtracts one attempt, after it succeeded."""
+    return Step(UNCOUNT, {"key": key})

@@ -176,7 +176,7 @@ async def test_revoking_a_key_revokes_those_created_with_it(site: Site, bob: Per
     made = (await program.post("/api-keys", READER)).json()
     other = (await bob.post("/api-keys", READER | {"name": "other"})).json()
     listed = {key["name"]: key for key in (await bob.get("/api-keys")).json()["items"]}
-    assert listed["script"]["made_by"] == listed["maker"]["id"]
+    assert listed["script"]["parent_key_id"] == listed["maker"]["id"]
 
     await bob.delete(f"/api-keys/{listed['maker']['id']}")
 
@@ -225,7 +225,7 @@ async def test_a_key_is_valid_only_while_its_parent_key_is(any_db: Database) -> 
     assert await caller_of_api_key(any_db, secret, NOW) is not None
 
     # As if the revocation had not seen the other key yet.
-    revoked = api_keys.update().where(api_keys.c.id == made.made_by).values(revoked_at=to_iso(NOW))
+    revoked = api_keys.update().where(api_keys.c.id == made.parent_key_id).values(revoked_at=to_iso(NOW))
     await any_db.batch([Step(revoked)])
 
     assert await caller_of_api_key(any_db, secret, NOW) is None

@@ -102,7 +102,7 @@ async def test_previous_urls_the_hub_and_the_certificate_are_shown(site: Site, a
         hub_url="https://hub.example/",
         certificate_until=to_iso(ends),
         moved_to="https://newer.example/feed",
-        moved_times=2,
+        moved_count=2,
     )
     old = {"feed_id": 1, "url": "https://old.example/feed", "until": "2026-02-01T00:00:00.000Z"}
     await site.app.db.batch([Step(feed_urls.insert().values(**old))])
@@ -243,7 +243,7 @@ async def test_the_page_is_available_in_chinese(alice: Visitor) -> None:
 async def test_the_overview_lists_feeds_that_need_attention_with_links(site: Site, alice: Visitor) -> None:
     assert "All 2 feeds are healthy" in text_of(await alice.see("/health-of-feeds"))
     await change_feed(site, status="error", consecutive_failures=12, last_error="HTTP 404")
-    await change_feed(site, 2, last_entry_at="2026-01-01T00:00:00.000Z", rhythm_seconds=3600)
+    await change_feed(site, 2, last_entry_at="2026-01-01T00:00:00.000Z", usual_gap_seconds=3600)
 
     page = await alice.see("/health-of-feeds")
 

@@ -85,7 +85,7 @@ class ApiKeyResponse(BaseModel):
     created_at: datetime
     last_used_at: datetime | None = Field(description="When it was last used, to the minute.")
     expires_at: datetime | None
-    made_by: int | None = Field(
+    parent_key_id: int | None = Field(
         description="The key that created it, with which it is revoked; null if a user created it."
     )
     pool_groups: list[str] | None = Field(

@@ -91,7 +91,7 @@ async def _show(
         keys=keys,
         made=made,
         lives=lives,
-        made_with=Counter(key.made_by for key in keys if key.made_by),
+        made_with=Counter(key.parent_key_id for key in keys if key.parent_key_id),
         names={key.id: key.name for key in keys},
         pool_groups=await app.pools.groups_for(caller),
         groups=groups,
