@@ -96,11 +96,11 @@ async def reader(db: Database) -> tuple[User, tuple[int, ...]]:
 
 
 async def _add_entries(db: Database, entry_count: int, feed_ids: list[int]) -> None:
-    lot = AT_ONCE * len(feed_ids)
-    for start in range(0, entry_count, lot):
+    chunk = AT_ONCE * len(feed_ids)
+    for start in range(0, entry_count, chunk):
         steps: list[Step] = []
         for place, feed_id in enumerate(feed_ids):
-            new = [_entry(number, entry_count) for number in range(start + place, start + lot, len(feed_ids))]
+            new = [_entry(number, entry_count) for number in range(start + place, start + chunk, len(feed_ids))]
             steps += steps_to_add_entries(feed_id, f"load {start}", new, to_iso(NOW), in_feed=True)
         await db.batch(_merge_steps(steps))
     await db.batch([Step(feeds.update().values(entry_count=entry_count // len(feed_ids)))])

@@ -2,9 +2,9 @@
 
     PYTHONPATH=. python bench/pools.py                # some minutes; --items for more or fewer
 
-Four consumers in one process, in lots of 1, 20 and 50, on its own Redis and PostgreSQL. `pop` marks each lot before it
-hands it out; `consumer` takes 500 at a time and marks them in lots. `seed` is the algorithm of the design document: the
-filler selects available items without reserving them, and consumers mark them afterwards.
+Four consumers in one process, in chunks of 1, 20 and 50, on its own Redis and PostgreSQL. `pop` marks each chunk before
+it hands it out; `consumer` takes 500 at a time and marks them in chunks. `seed` is the algorithm of the design
+document: the filler selects available items without reserving them, and consumers mark them afterwards.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from tests.services.postgres import running_postgres
 from tests.services.redis import running_redis
 
 AT_ONCE = 4
-LOTS = (1, 20, 50)
+CHUNK_SIZES = (1, 20, 50)
 POP, CONSUMER, SEED = "Feedmill, pop", "Feedmill, consumer", "the seed's design"
 AT = "2026-02-18T08:30:00.000Z"
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -104,13 +104,13 @@ async def new_group(pools: PoolService, name: str, count: int, kind: PoolKind = 
     return group
 
 
-async def timed(take: Take, lot: int, rounds: int = 1_000_000) -> tuple[float, int]:
+async def timed(take: Take, size: int, rounds: int = 1_000_000) -> tuple[float, int]:
     """Items per second until there are none, or after `rounds`; and the number of duplicates."""
     handed: Counter[int] = Counter()
     left = iter(range(rounds))
 
     async def consume() -> None:
-        while next(left, None) is not None and (ids := await take(lot)):
+        while next(left, None) is not None and (ids := await take(size)):
             handed.update(ids)
 
     started = time.perf_counter()
@@ -120,9 +120,9 @@ async def timed(take: Take, lot: int, rounds: int = 1_000_000) -> tuple[float, i
 
 
 def popping(pools: PoolService, group: PoolGroup) -> Take:
-    async def take(lot: int) -> list[int]:
+    async def take(size: int) -> list[int]:
         try:
-            return [item.id for item in await pools.pop(group.id, PoolKind.TITLES, lot)]
+            return [item.id for item in await pools.pop(group.id, PoolKind.TITLES, size)]
         except PoolEmpty:
             return []
 
@@ -130,21 +130,21 @@ def popping(pools: PoolService, group: PoolGroup) -> Take:
 
 
 def bare(redis: Redis, group: PoolGroup) -> Take:
-    async def take(lot: int) -> list[int]:
-        taken = await redis.rpop(f"titles:pool:{group.id}", lot)
+    async def take(size: int) -> list[int]:
+        taken = await redis.rpop(f"titles:pool:{group.id}", size)
         return [msgspec.json.decode(one)["id"] for one in taken or ()]
 
     return take
 
 
-async def consuming(pools: PoolService, group: PoolGroup, lot: int) -> tuple[float, int]:
+async def consuming(pools: PoolService, group: PoolGroup, size: int) -> tuple[float, int]:
     async with AsyncExitStack() as stack:
         names = iter([await stack.enter_async_context(pools.consumer(group.id, wait=False)) for _ in range(AT_ONCE)])
         handed: Counter[int] = Counter()
 
         async def consume() -> None:
             consumer = next(names)
-            while items := await consumer.take(lot):
+            while items := await consumer.take(size):
                 handed.update(item.id for item in items)
 
         started = time.perf_counter()
@@ -154,7 +154,7 @@ async def consuming(pools: PoolService, group: PoolGroup, lot: int) -> tuple[flo
     return sum(handed.values()) / elapsed, sum(handed.values()) - len(handed)
 
 
-async def seed(pools: PoolService, redis: Redis, group: PoolGroup, lot: int, count: int) -> tuple[float, int]:
+async def seed(pools: PoolService, redis: Redis, group: PoolGroup, size: int, count: int) -> tuple[float, int]:
     """The design document as written: select, push, pop, mark in the background."""
     db, name, marks = pools.tools.db, f"titles:pool:{group.id}", asyncio.Queue[list[int]]()
 
@@ -184,7 +184,7 @@ async def seed(pools: PoolService, redis: Redis, group: PoolGroup, lot: int, cou
     await fill()
     working = [asyncio.create_task(keep_filling()), asyncio.create_task(mark())]
     # It may never end: items that are handed out and not marked yet are filled in again.
-    result = await timed(take, lot, rounds=2 * count // lot)
+    result = await timed(take, size, rounds=2 * count // size)
     for task in working:
         task.cancel()
     await asyncio.gather(*working, return_exceptions=True)
@@ -210,22 +210,22 @@ async def with_redis(db: Database, url: str, count: int) -> None:
     pools = PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))
     await add_items(db, count)
     await refills(pools, lists)
-    for lot in LOTS:
+    for size in CHUNK_SIZES:
         results: dict[str, tuple[float, int]] = {}
         for name in ("bare RPOP", POP, CONSUMER, SEED):
-            group = await new_group(pools, f"{name} {lot}", count)
+            group = await new_group(pools, f"{name} {size}", count)
             if name == SEED:
-                results[name] = await seed(pools, redis, group, lot, count)
+                results[name] = await seed(pools, redis, group, size, count)
                 continue
             await Filler(pools.tools, lists).fill(Pool(group, PoolKind.TITLES))
             match name:
                 case "bare RPOP":
-                    results[name] = await timed(bare(once, group), lot)
+                    results[name] = await timed(bare(once, group), size)
                 case "Feedmill, pop":
-                    results[name] = await timed(popping(pools, group), lot)
+                    results[name] = await timed(popping(pools, group), size)
                 case _:
-                    results[name] = await consuming(pools, group, lot)
-        show(f"Redis, lots of {lot}", results)
+                    results[name] = await consuming(pools, group, size)
+        show(f"Redis, chunks of {size}", results)
     await once.aclose()
     await redis.aclose()
 
@@ -234,9 +234,9 @@ async def database_only(db: Database, name: str, count: int, *, add: bool) -> No
     pools = PoolService(PoolTools(db, ItemTexts(sanitize_html)))
     if add:
         await add_items(db, count)
-    for lot in LOTS:
-        group = await new_group(pools, f"database {lot}", count)
-        show(f"{name} alone, lots of {lot}", {POP: await timed(popping(pools, group), lot)})
+    for size in CHUNK_SIZES:
+        group = await new_group(pools, f"database {size}", count)
+        show(f"{name} alone, chunks of {size}", {POP: await timed(popping(pools, group), size)})
 
 
 def show(title: str, results: dict[str, tuple[float, int]]) -> None:
@@ -245,7 +245,7 @@ def show(title: str, results: dict[str, tuple[float, int]]) -> None:
         [name, rate, repeats, rate / fastest if fastest else "–"] for name, (rate, repeats) in results.items()
     ]
     columns = ["", "items/s", "handed out twice", "of bare RPOP"]
-    about = "Goal: in lots of 20 at least 5,000 items/s, and half of bare `RPOP`." if "lots of 20" in title else ""
+    about = "Goal: in chunks of 20 at least 5,000 items/s, and half of bare `RPOP`." if "chunks of 20" in title else ""
     report_table(Table(title, columns, rows, about, bars="items/s" if fastest else None))
 
 

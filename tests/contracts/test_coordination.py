@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.fallback import FallbackHostSlots, FallbackLotLocks
+from feedmill.coordination.fallback import FallbackBulkLocks, FallbackHostSlots
 from feedmill.coordination.host_slots import BUSY_WAIT, HostSlotRule, HostSlots
-from feedmill.coordination.locks import Locks, LotLocks, feed_lock, schedule_lock
+from feedmill.coordination.locks import BulkLocks, Locks, feed_lock, schedule_lock
 from feedmill.coordination.memory import MemoryHostSlots, MemoryLocks
 from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect
 from feedmill.errors import CoordinationUnavailable
@@ -103,40 +103,40 @@ async def test_without_a_gap_a_finished_host_is_free_at_once(turns: HostSlots) -
 
 
 @pytest.fixture(params=["memory", "redis", "fallback"])
-def lot_locks(request: pytest.FixtureRequest) -> tuple[LotLocks, Locks]:
-    """The locks as `LotLocks` and as `Locks`."""
+def bulk_locks(request: pytest.FixtureRequest) -> tuple[BulkLocks, Locks]:
+    """The locks as `BulkLocks` and as `Locks`."""
     if request.param == "memory":
         memory = MemoryLocks()
         return memory, memory
     shared = RedisLocks(request.getfixturevalue("redis"))
-    return (shared if request.param == "redis" else FallbackLotLocks(shared)), shared
+    return (shared if request.param == "redis" else FallbackBulkLocks(shared)), shared
 
 
-async def test_a_lot_holds_the_locks_that_are_free(lot_locks: tuple[LotLocks, Locks]) -> None:
-    lots, locks = lot_locks
+async def test_a_chunk_holds_the_locks_that_are_free(bulk_locks: tuple[BulkLocks, Locks]) -> None:
+    chunks, locks = bulk_locks
     await locks.lock("b", "bob")
 
-    await lots.hold(["a", "b", "c"], "alice")
+    await chunks.hold(["a", "b", "c"], "alice")
 
     assert [await locks.holder(name) for name in "abc"] == ["alice", "bob", "alice"]
 
 
-async def test_a_lot_that_holds_its_locks_again_has_them_for_longer(lot_locks: tuple[LotLocks, Locks]) -> None:
-    lots, locks = lot_locks
-    await lots.hold(["a", "not again"], "alice", MOMENT)
+async def test_a_chunk_that_holds_its_locks_again_has_them_for_longer(bulk_locks: tuple[BulkLocks, Locks]) -> None:
+    chunks, locks = bulk_locks
+    await chunks.hold(["a", "not again"], "alice", MOMENT)
 
-    await lots.hold(["a"], "alice", HOUR)
+    await chunks.hold(["a"], "alice", HOUR)
     await until_free(locks, "not again")
 
     assert await locks.holder("a") == "alice"
 
 
-async def test_a_lot_gives_back_its_own_locks_only(lot_locks: tuple[LotLocks, Locks]) -> None:
-    lots, locks = lot_locks
+async def test_a_chunk_gives_back_its_own_locks_only(bulk_locks: tuple[BulkLocks, Locks]) -> None:
+    chunks, locks = bulk_locks
     await locks.lock("b", "bob")
-    await lots.hold(["a"], "alice")
+    await chunks.hold(["a"], "alice")
 
-    await lots.release_all(["a", "b"], "alice")
+    await chunks.release_all(["a", "b"], "alice")
 
     assert [await locks.holder(name) for name in "ab"] == [None, "bob"]
 

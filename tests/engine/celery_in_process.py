@@ -31,7 +31,7 @@ class PlainWork:
         await self._engine.run(job, priority)
         return {"success": True}
 
-    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+    async def run_chunk(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
         self.feeds += len(jobs)
         if any(isinstance(end, JobNotRun) for end in await self._engine.run_all(jobs, priority)):
             raise JobNotRun

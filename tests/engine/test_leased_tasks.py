@@ -1,4 +1,4 @@
-"""A lot of leased tasks is worked through at once, within a time, and what is left of it is released."""
+"""A chunk of leased tasks is worked through at once, within a time, and what is left of it is released."""
 
 import asyncio
 from datetime import timedelta
@@ -11,7 +11,7 @@ from tests.waiting import LONGEST_WAIT
 LITTLE_TIME, MUCH_TIME = timedelta(milliseconds=10), timedelta(seconds=LONGEST_WAIT)
 
 
-async def test_a_lot_is_released_when_all_of_it_is_done() -> None:
+async def test_a_chunk_is_released_when_all_of_it_is_done() -> None:
     events = list[str]()
 
     async def work(name: str) -> None:
@@ -24,7 +24,7 @@ async def test_a_lot_is_released_when_all_of_it_is_done() -> None:
     assert events == ["a", "b", "released"]
 
 
-async def test_what_takes_too_long_is_stopped_before_the_lot_is_released() -> None:
+async def test_what_takes_too_long_is_stopped_before_the_chunk_is_released() -> None:
     events = list[str]()
 
     async def work() -> None:
@@ -40,7 +40,7 @@ async def test_what_takes_too_long_is_stopped_before_the_lot_is_released() -> No
     assert events == ["stopped", "released"]
 
 
-async def test_a_failure_is_raised_after_the_others_are_done_and_the_lot_is_released() -> None:
+async def test_a_failure_is_raised_after_the_others_are_done_and_the_chunk_is_released() -> None:
     events, failed = list[str](), asyncio.Event()
 
     async def fail() -> None:
@@ -59,7 +59,7 @@ async def test_a_failure_is_raised_after_the_others_are_done_and_the_lot_is_rele
     assert events == ["done", "released"]
 
 
-async def test_a_lot_is_released_also_when_whoever_runs_it_is_stopped() -> None:
+async def test_a_chunk_is_released_also_when_whoever_runs_it_is_stopped() -> None:
     begun, released = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:

@@ -5,11 +5,11 @@ import json
 from feedmill.engine.celery_app import VISIBILITY_TIMEOUT, make_celery
 from feedmill.engine.celery_tasks import MAX_RETRY_SECONDS
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
-from feedmill.engine.messages import FEEDS_PER_MESSAGE, jobs_of_lot, message_of, messages_of
+from feedmill.engine.messages import FEEDS_PER_MESSAGE, jobs_of_chunk, message_of, messages_of
 from feedmill.engine.task_names import DEFAULT_QUEUE, HIGH_QUEUE
 
 
-def test_a_scan_is_sent_in_lots() -> None:
+def test_a_scan_is_sent_in_chunks() -> None:
     jobs = [RefreshFeed(number, "token", lane=f"host{number % 300}") for number in range(1000)]
 
     messages = messages_of(jobs, Priority.SCHEDULED)
@@ -21,30 +21,30 @@ def test_a_scan_is_sent_in_lots() -> None:
 def test_feeds_of_one_host_travel_together() -> None:
     jobs = [RefreshFeed(number, "token", lane=f"host{number % 8}") for number in range(16 * FEEDS_PER_MESSAGE // 5)]
 
-    lots = [set(message.arguments["feeds"]) for message in messages_of(jobs, Priority.SCHEDULED)]
+    chunks = [set(message.arguments["feeds"]) for message in messages_of(jobs, Priority.SCHEDULED)]
 
-    assert max(map(len, lots)) <= 3
+    assert max(map(len, chunks)) <= 3
 
 
-def test_a_lot_has_one_claim_and_one_batch() -> None:
+def test_a_chunk_has_one_claim_and_one_batch() -> None:
     jobs = [RefreshFeed(1, "a"), RefreshFeed(2, "b"), RefreshFeed(3, "a", 5), RefreshFeed(4, "a")]
 
-    lots = [message.arguments for message in messages_of(jobs, Priority.MANUAL)]
+    chunks = [message.arguments for message in messages_of(jobs, Priority.MANUAL)]
 
-    assert [(lot["token"], lot["batch_id"], lot["feeds"]) for lot in lots] == [
+    assert [(chunk["token"], chunk["batch_id"], chunk["feeds"]) for chunk in chunks] == [
         ("a", None, {"": [1, 4]}),
         ("a", 5, {"": [3]}),
         ("b", None, {"": [2]}),
     ]
 
 
-def test_a_lot_comes_out_as_it_went_in() -> None:
+def test_a_chunk_comes_out_as_it_went_in() -> None:
     jobs = [RefreshFeed(number, "token", 7, lane) for number, lane in enumerate(["a", "a", "b", ""])]
 
     [message] = messages_of(jobs, Priority.SCHEDULED)
     arrived = json.loads(json.dumps(message.arguments))
 
-    assert set(jobs_of_lot(arrived["feeds"], arrived["token"], arrived["batch_id"])) == set(jobs)
+    assert set(jobs_of_chunk(arrived["feeds"], arrived["token"], arrived["batch_id"])) == set(jobs)
 
 
 def test_what_a_person_waits_for_has_a_queue_of_its_own() -> None:

@@ -23,7 +23,7 @@ from feedmill.store.drivers.postgres import PostgresDatabase
 from tests.waiting import slow_pace
 
 GROUP = "drill"
-LOT = 20
+CHUNK_SIZE = 20
 TEND_EVERY = timedelta(seconds=0.1)
 REST = 0.05
 # Without a pause this consumer would leave nothing to the others.
@@ -77,7 +77,7 @@ async def _fill(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog
 async def _pop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            handed_out.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, LOT)))
+            handed_out.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, CHUNK_SIZE)))
         except PoolEmpty:
             await slow_pace(REST)
 
@@ -85,7 +85,7 @@ async def _pop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog,
 async def _consume(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     async with pools.consumer(GROUP) as consumer:
         while not stop.is_set():
-            items = await consumer.take(LOT)
+            items = await consumer.take(CHUNK_SIZE)
             handed_out.take(_ids(items))
             await slow_pace(THINK if items else REST)
 
@@ -115,7 +115,7 @@ async def _rpop_once(client: Redis, name: str, handed_out: HandedOutLog) -> None
 async def _lease(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            leased = await pools.lease(GROUP, PoolKind.TITLES, LOT)
+            leased = await pools.lease(GROUP, PoolKind.TITLES, CHUNK_SIZE)
         except PoolEmpty:
             await slow_pace(REST)
             continue

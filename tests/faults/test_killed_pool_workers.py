@@ -27,7 +27,7 @@ from feedmill.settings import load_settings
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import add_feed
 from tests.databases import emptied, settings_of
-from tests.faults.pool_worker import GROUP, LOT, PoolWorkerJob, run_worker
+from tests.faults.pool_worker import CHUNK_SIZE, GROUP, PoolWorkerJob, run_worker
 from tests.services.server import Restartable, Service, find_binary, folder, free_port
 from tests.waiting import LONGEST_WAIT, fault_lasts, until
 
@@ -218,8 +218,8 @@ async def check_lease(pool_run: PoolRun, plan: PoolRunPlan) -> None:
     counts = await pool_run.counts()
 
     assert len(handed) == counts.used == counts.total == plan.items
-    # A killed worker holds one lot.
-    assert repeats <= pool_run.kills["lease"] * LOT
+    # A killed worker holds one chunk.
+    assert repeats <= pool_run.kills["lease"] * CHUNK_SIZE
     print(f"{sum(handed.values())} handed out, {repeats} of them again, {counts}, killed {dict(pool_run.kills)}")
 
 

@@ -1,4 +1,4 @@
-"""A process that delivers one lot of webhooks and may be killed meanwhile."""
+"""A process that delivers one chunk of webhooks and may be killed meanwhile."""
 
 import asyncio
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from feedmill.archive.images.download import ImageLotResult, ImageTools, archive_images
+from feedmill.archive.images.download import ImageChunkResult, ImageTools, archive_images
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.html.sanitize import render_article_html
 from feedmill.library.archive.archived_images import image_urls
@@ -30,7 +30,7 @@ def image_tools(env: RefreshEnvironment, limit: int = 0, **changes: Any) -> Imag
     return replace(tools, **changes)
 
 
-async def archive(env: RefreshEnvironment, limit: int = 0, **changes: Any) -> ImageLotResult:
+async def archive(env: RefreshEnvironment, limit: int = 0, **changes: Any) -> ImageChunkResult:
     return await archive_images(image_tools(env, limit, **changes))
 
 

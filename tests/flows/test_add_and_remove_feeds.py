@@ -176,7 +176,7 @@ async def _say_archived(env: RefreshEnvironment, task_id: int) -> None:
     await env.db.batch([Step(done.values(status="success", object_key="images/1/aaaaaaaa/0.png", size=10))])
 
 
-async def test_removing_in_lots_removes_all(env: RefreshEnvironment) -> None:
+async def test_removing_in_chunks_removes_all(env: RefreshEnvironment) -> None:
     feed = await env.add("/feed", answer(*[item(str(number)) for number in range(1200)]))
     await env.refresh(feed)
 

@@ -136,7 +136,7 @@ async def test_a_backup_is_of_one_moment_although_others_write(
 
 
 def read_rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    return [row for lot in read_lines(folder / "rows" / f"{table}.jsonl.gz", dict, 100) for row in lot]
+    return [row for chunk in read_lines(folder / "rows" / f"{table}.jsonl.gz", dict, 100) for row in chunk]
 
 
 async def test_a_listed_object_is_counted_and_not_copied_unless_asked(env: ArchiveEnvironment, folder: Path) -> None:

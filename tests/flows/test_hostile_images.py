@@ -133,10 +133,10 @@ async def test_a_redirect_to_a_private_address_is_refused(env: RefreshEnvironmen
     assert await stored(env) == []
 
 
-async def test_a_slow_host_takes_its_lot_no_longer_than_a_job_may_take(env: RefreshEnvironment) -> None:
+async def test_a_slow_host_takes_its_chunk_no_longer_than_a_job_may_take(env: RefreshEnvironment) -> None:
     async def stall(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        # Three images take the client's patience and more, the fourth what the lot has left.
+        # Three images take the client's patience and more, the fourth what the chunk has left.
         is_fourth = seen.path == "/3.png"
         jump(0.5 * LONGEST_WAIT if is_fourth else 2 * LONGEST_WAIT)
         await asyncio.Event().wait()

@@ -250,7 +250,7 @@ async def test_a_dry_run_reports_what_a_purge_would_do(deployed: ArchiveEnvironm
     assert await preview_purge(env.db, RetentionPeriods(), env.now) == PurgeCounts(0, 0, 0, 0, 0, 0)
 
 
-async def test_more_than_a_lot_is_purged_and_nothing_of_other_feeds(env: ArchiveEnvironment) -> None:
+async def test_more_than_a_chunk_is_purged_and_nothing_of_other_feeds(env: ArchiveEnvironment) -> None:
     many = [item(f"n{number}") for number in range(1200)]
     feed = await env.add("/feed", answer(item("stays"), *many))
     other = await env.add("/other", answer(item("other")))
@@ -302,7 +302,7 @@ async def test_logs_finished_batches_and_left_lists_are_pruned(deployed: Archive
     assert [row["id"] for row in await env.rows(unread_lists)] == [current]
 
 
-async def test_a_long_unread_list_is_emptied_lot_by_lot(env: ArchiveEnvironment) -> None:
+async def test_a_long_unread_list_is_emptied_chunk_by_chunk(env: ArchiveEnvironment) -> None:
     alice, at = await env.user("Alice", 0), to_iso(env.now)
     left = await env.put(unread_lists, user_id=alice, created_at=at, retired_at=at)
     await env.fill_list(left, 2500)

@@ -27,7 +27,7 @@ SMALL = PoolOptions(size=10, refill_below=4)
 
 @pytest.fixture
 def filler(pools: PoolService, lists: PoolLists) -> Filler:
-    return Filler(pools.tools, lists, lot=4)
+    return Filler(pools.tools, lists, chunk_size=4)
 
 
 class BrokenQueues:
@@ -66,7 +66,7 @@ async def test_many_fillers_at_once_queue_nothing_twice(
     options = PoolOptions(size=50, refill_below=50)
     pool = Pool(await add_pool(db, [f"e{number}" for number in range(60)], options), TITLES)
 
-    added = await asyncio.gather(*(Filler(pools.tools, lists, lot=5).fill(pool) for _ in range(6)))
+    added = await asyncio.gather(*(Filler(pools.tools, lists, chunk_size=5).fill(pool) for _ in range(6)))
 
     ids = [msgspec.json.decode(row)["id"] for row in await redis.lrange(pool.list_name, 0, -1)]  # type: ignore[misc]
     assert len(ids) == len(set(ids)) == sum(added) == 50

@@ -233,7 +233,7 @@ async def test_a_batch_that_could_not_start_keeps_no_claims(
     async def broken(db: Database, ids: Sequence[int], now: datetime) -> list[Claim]:
         raise DatabaseUnavailable("gone")
 
-    monkeypatch.setattr("feedmill.run.batches.LOT", 2)
+    monkeypatch.setattr("feedmill.run.batches.CHUNK_SIZE", 2)
     monkeypatch.setattr("feedmill.run.batches.claim_feeds", claim_once)
     wanted = await many(env, 3)
     async with running(env) as process:

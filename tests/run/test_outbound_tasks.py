@@ -23,19 +23,19 @@ SOON = timedelta(milliseconds=1)
 
 @dataclass
 class Work:
-    """Gives scripted results, one per lot, until none is left."""
+    """Gives scripted results, one per chunk, until none is left."""
 
-    lots: list[int | Exception]
+    chunks: list[int | Exception]
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def work(self) -> int:
-        if not self.lots:
+        if not self.chunks:
             self.done.set()
             return 0
-        lot = self.lots.pop(0)
-        if isinstance(lot, Exception):
-            raise lot
-        return lot
+        chunk = self.chunks.pop(0)
+        if isinstance(chunk, Exception):
+            raise chunk
+        return chunk
 
     deliver = read_pages = fetch = work
 
@@ -55,7 +55,7 @@ async def test_a_failed_task_is_retried_and_does_not_delay_others() -> None:
 
     await _run(broken, sound, *others)
 
-    assert [work.lots for work in (broken, sound, *others)] == [[], [], [], []]
+    assert [work.chunks for work in (broken, sound, *others)] == [[], [], [], []]
 
 
 async def test_a_process_with_a_scheduler_sends_webhooks_and_fetches_pages(tmp_path: Path) -> None:

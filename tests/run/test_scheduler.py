@@ -64,7 +64,7 @@ async def test_five_schedulers_over_one_database_fetch_each_feed_once_per_cycle(
         env.web.serve(f"/{number}", answer(item(f"{number}")))
     processes = [process_of(env), *(process_of(env, db) for db in others)]
     for process in processes:
-        process.scheduler.lot = 20
+        process.scheduler.chunk_size = 20
 
     for cycle in (1, 2, 3):
         await asyncio.gather(*(process.scheduler.drain() for process in processes))

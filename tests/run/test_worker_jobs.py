@@ -21,9 +21,9 @@ async def test_a_batch_whose_callback_came_too_early_ends_with_its_last_job(
     runner = WorkerJobRunner(env.db, process.engine, process.handlers, MemoryLocks(), clock=env.tools.clock)
 
     early = await runner.run_job(BatchComplete(batch_id), Priority.MANUAL, "a")
-    await runner.run_lot([first], Priority.MANUAL, "b")
+    await runner.run_chunk([first], Priority.MANUAL, "b")
     begun = await read_batch(env.db, batch_id)
-    await runner.run_lot(others, Priority.MANUAL, "c")
+    await runner.run_chunk(others, Priority.MANUAL, "c")
     ended = await read_batch(env.db, batch_id)
 
     assert early == {"success": True, "skipped": True, "reason": "not_complete"}

@@ -104,7 +104,7 @@ async def test_a_lock_left_by_a_killed_worker_blocks_no_job(scaled: ScaledOutIns
     assert await scaled.client.get(feed_lock(feed_id)) == "a job that is dead"
 
 
-async def test_a_lot_whose_claims_were_lost_is_skipped(scaled: ScaledOutInstallation) -> None:
+async def test_a_chunk_whose_claims_were_lost_is_skipped(scaled: ScaledOutInstallation) -> None:
     feeds = {"": await _ids(scaled)}
 
     result = await _result(scaled, await scaled.send("refresh_feed_batch", feeds=feeds, token="somebody's"))
@@ -183,7 +183,9 @@ async def test_log_lines_of_a_worker_have_the_ids_of_job_and_feed(
     assert (said["job_id"], said["feed_id"], said["job"]) == (job_id, 999_999, "RefreshFeed")
 
 
-async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path, scaled: ScaledOutInstallation) -> None:
+async def test_a_chunk_that_fails_is_logged_with_the_id_of_its_job(
+    tmp_path: Path, scaled: ScaledOutInstallation
+) -> None:
     await scaled.env.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
     try:
         job_id = await scaled.send("refresh_feed_batch", feeds={"": [1]}, token="a claim")
@@ -191,7 +193,7 @@ async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path,
     finally:
         await scaled.env.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
 
-    [said] = [line for line in _lines(tmp_path) if line["event"] == "refresh_lot_abandoned"]
+    [said] = [line for line in _lines(tmp_path) if line["event"] == "refresh_chunk_abandoned"]
 
     assert said["job_id"] == job_id
 

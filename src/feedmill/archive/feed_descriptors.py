@@ -18,10 +18,10 @@ from feedmill.model.feed import Feed
 from feedmill.model.refresh import Failed, RefreshDecision, Unchanged, Updated
 from feedmill.store.archive.feed_descriptor_digests import step_to_save_descriptor_digest
 from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.feeds.url_history import feeds_moved_since
-from feedmill.store.lots import lots
 
 CONTENT_TYPE = "application/json"
 # Longer than the time between two repairs.
@@ -94,7 +94,7 @@ async def repair_descriptors(db: Database, blobs: Blobs, now: datetime) -> int:
 
 
 async def _write(db: Database, blobs: Blobs, feed_ids: Sequence[int]) -> int:
-    for lot in lots(feed_ids):
-        for feed in await feeds_of_ids(db, list(lot)):
+    for chunk in chunked(feed_ids):
+        for feed in await feeds_of_ids(db, list(chunk)):
             await blobs.put(descriptor_key(feed.id), msgspec.json.encode(describe_feed(feed)), CONTENT_TYPE)
     return len(feed_ids)

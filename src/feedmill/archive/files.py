@@ -20,7 +20,7 @@ from feedmill.archive.blobs import Blob
 from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.errors import BlobMissing, BlobUnavailable
 
-LOT = 1000
+CHUNK_SIZE = 1000
 """Objects listed or deleted by one call on a thread."""
 
 ABANDONED_AFTER = timedelta(hours=1)
@@ -46,15 +46,15 @@ class FolderBlobs:
 
     async def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
         found = self._walk(folder_of(prefix))
-        while lot := await asyncio.to_thread(self._next_lot, found):
-            for blob in lot:
+        while chunk := await asyncio.to_thread(self._next_chunk, found):
+            for blob in chunk:
                 if blob.key.startswith(prefix):
                     yield blob
 
     async def delete_many(self, keys: Iterable[str]) -> None:
         paths = (self._folder / path_of(key) for key in keys)
-        while lot := list(islice(paths, LOT)):
-            await asyncio.to_thread(self._delete, lot)
+        while chunk := list(islice(paths, CHUNK_SIZE)):
+            await asyncio.to_thread(self._delete, chunk)
 
     async def url(self, key: str, expires: timedelta) -> str | None:
         return None
@@ -79,9 +79,9 @@ class FolderBlobs:
             except FileNotFoundError:
                 raise BlobMissing(f"there is no object {key!r}") from None
 
-    def _next_lot(self, found: Iterator[Blob]) -> list[Blob]:
+    def _next_chunk(self, found: Iterator[Blob]) -> list[Blob]:
         with self._errors("list"):
-            return list(islice(found, LOT))
+            return list(islice(found, CHUNK_SIZE))
 
     def _walk(self, folder: str) -> Iterator[Blob]:
         for entry in _entries(self._folder / folder):

@@ -18,7 +18,7 @@ from feedmill.store.archive.objects_in_use import feed_ids_in_use, image_keys_in
 from feedmill.store.archive.raw_bodies import indexed_keys
 from feedmill.store.database import Database
 
-LOT = 1000
+CHUNK_SIZE = 1000
 # By then the row of a new object has been written.
 MIN_ORPHAN_AGE = timedelta(days=1)
 
@@ -33,22 +33,22 @@ async def record_orphans(db: Database, blobs: Blobs, raw: timedelta, now: dateti
 
 
 async def find_orphans(db: Database, blobs: Blobs, raw: timedelta, now: datetime) -> AsyncIterator[list[str]]:
-    """Yields the keys of orphans in lots; objects whose keys do not have our form are left alone."""
+    """Yields the keys of orphans in chunks; objects whose keys do not have our form are left alone."""
     await ensure_store_ownership(db, blobs)
     newest = now - MIN_ORPHAN_AGE
-    async for lot in _lots(blobs.list_keys(IMAGES_PREFIX)):
-        keys = [blob.key for blob in lot if blob.modified_at < newest and parse_image_key(blob.key)]
+    async for chunk in _chunks(blobs.list_keys(IMAGES_PREFIX)):
+        keys = [blob.key for blob in chunk if blob.modified_at < newest and parse_image_key(blob.key)]
         used = await image_keys_in_use(db, keys)
         yield [key for key in keys if key not in used]
-    async for lot in _lots(blobs.list_keys(RAW_BODIES_PREFIX)):
+    async for chunk in _chunks(blobs.list_keys(RAW_BODIES_PREFIX)):
         # A raw body without a row can still be restored from; it expires by its age, as the others do.
-        keys = [blob.key for blob in lot if _is_expired(blob.key, now - raw) and blob.modified_at < newest]
+        keys = [blob.key for blob in chunk if _is_expired(blob.key, now - raw) and blob.modified_at < newest]
         used = await indexed_keys(db, keys)
         yield [key for key in keys if key not in used]
-    async for lot in _lots(blobs.list_keys(DESCRIPTORS_PREFIX)):
+    async for chunk in _chunks(blobs.list_keys(DESCRIPTORS_PREFIX)):
         descriptors = {
             id: blob.key
-            for blob in lot
+            for blob in chunk
             if blob.modified_at < newest and (id := parse_descriptor_key(blob.key)) is not None
         }
         feeds = await feed_ids_in_use(db, list(descriptors))
@@ -60,11 +60,11 @@ def _is_expired(key: str, before: datetime) -> bool:
     return backup is not None and backup.at < before
 
 
-async def _lots(blobs: AsyncIterable[Blob]) -> AsyncIterator[list[Blob]]:
-    lot: list[Blob] = []
+async def _chunks(blobs: AsyncIterable[Blob]) -> AsyncIterator[list[Blob]]:
+    chunk: list[Blob] = []
     async for blob in blobs:
-        lot.append(blob)
-        if len(lot) == LOT:
-            yield lot
-            lot = []
-    yield lot
+        chunk.append(blob)
+        if len(chunk) == CHUNK_SIZE:
+            yield chunk
+            chunk = []
+    yield chunk

@@ -29,7 +29,7 @@ from feedmill.store.entries.retired_unread_lists import (
 from feedmill.store.feeds.apply_subscriber_settings import rest_unwanted_feeds
 
 # S3's limit for one delete request.
-LOT = 1000
+CHUNK_SIZE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ async def preview_purge(db: Database, periods: RetentionPeriods, now: datetime) 
 
 
 async def delete_garbage(db: Database, blobs: Blobs) -> int:
-    """Deletes the objects recorded as garbage, lot by lot; a record is removed after its object."""
+    """Deletes the objects recorded as garbage, chunk by chunk; a record is removed after its object."""
     deleted = 0
-    while (lot := await oldest_garbage(db, LOT)) is not None:
-        if lot:
-            await blobs.delete_many([one.key for one in lot])
-            await remove_garbage_records(db, lot)
-        deleted += len(lot)
+    while (chunk := await oldest_garbage(db, CHUNK_SIZE)) is not None:
+        if chunk:
+            await blobs.delete_many([one.key for one in chunk])
+            await remove_garbage_records(db, chunk)
+        deleted += len(chunk)
     return deleted

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from obstore.store import S3Config as StoreConfig
     from obstore.store import S3Credential, S3CredentialProvider
 
-LOT = 1000
+CHUNK_SIZE = 1000
 """Keys in one DeleteObjects request, and objects in one page of a listing: S3's limit for both."""
 
 MAX_URL_LIFETIME = timedelta(days=7)
@@ -64,7 +64,7 @@ class S3Blobs:
         return await self._call(_get, self._store, path_of(key), start, end)
 
     async def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
-        pages = obstore.list(self._store, folder_of(prefix) or None, chunk_size=LOT)
+        pages = obstore.list(self._store, folder_of(prefix) or None, chunk_size=CHUNK_SIZE)
         while (page := await self._call(next, pages, None)) is not None:
             for meta in page:
                 key = key_of(meta["path"])
@@ -73,8 +73,8 @@ class S3Blobs:
 
     async def delete_many(self, keys: Iterable[str]) -> None:
         paths = map(path_of, keys)
-        while lot := list(islice(paths, LOT)):
-            await self._call(obstore.delete, self._store, lot)
+        while chunk := list(islice(paths, CHUNK_SIZE)):
+            await self._call(obstore.delete, self._store, chunk)
 
     async def url(self, key: str, expires: timedelta) -> str | None:
         path = path_of(key)

@@ -13,10 +13,10 @@ from feedmill.errors import FeedmillError
 from feedmill.model.feed import Feed
 from feedmill.store.archive.raw_bodies import StoredRawBody, indexed_keys, raw_bodies_of_feeds
 from feedmill.store.archive.recover_feeds import ArchivedFeed, recover_feeds
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_current_url
 from feedmill.store.feeds.read_feeds import all_feeds, feeds_of_ids
-from feedmill.store.lots import lots
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ async def plan_from_store(
     db: Database, blobs: Blobs, descriptors: Sequence[FeedDescriptor], period: Period, now: datetime
 ) -> AsyncIterator[RestorePlan]:
     """Every feed that has a descriptor in the object store; those that the database lacks are added."""
-    for lot in lots(descriptors):
+    for chunk in chunked(descriptors):
         ids = await recover_feeds(
-            db, [ArchivedFeed(descriptor.feed_id, descriptor.url, descriptor.title) for descriptor in lot], now
+            db, [ArchivedFeed(descriptor.feed_id, descriptor.url, descriptor.title) for descriptor in chunk], now
         )
         feeds = {feed.id: feed for feed in await feeds_of_ids(db, list(ids.values()))}
-        for descriptor in lot:
+        for descriptor in chunk:
             feed = feeds[ids[descriptor.feed_id]]
             yield RestorePlan(feed, partial(_stored_bodies, db, blobs, descriptor, feed, period))
 
@@ -77,10 +77,10 @@ async def preview_from_store(
     db: Database, blobs: Blobs, descriptors: Sequence[FeedDescriptor], period: Period, now: datetime
 ) -> AsyncIterator[RestorePlan]:
     """The same as `plan_from_store` without adding feeds."""
-    for lot in lots(descriptors):
-        ids = await feed_ids_by_current_url(db, [descriptor.url for descriptor in lot])
+    for chunk in chunked(descriptors):
+        ids = await feed_ids_by_current_url(db, [descriptor.url for descriptor in chunk])
         feeds = {feed.url: feed for feed in await feeds_of_ids(db, list(ids.values()))}
-        for descriptor in lot:
+        for descriptor in chunk:
             # A negative id is that of no row.
             feed = feeds.get(descriptor.url) or Feed(-descriptor.feed_id, descriptor.url, now, descriptor.title)
             yield RestorePlan(feed, partial(_stored_bodies, db, blobs, descriptor, feed, period))

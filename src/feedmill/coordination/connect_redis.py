@@ -6,7 +6,7 @@ from functools import partial
 
 from feedmill.coordination import redis
 from feedmill.coordination.coordination import Coordination
-from feedmill.coordination.fallback import FallbackHostSlots, FallbackLotLocks
+from feedmill.coordination.fallback import FallbackBulkLocks, FallbackHostSlots
 from feedmill.coordination.locks import Locks
 from feedmill.coordination.pool_queues import PoolQueues
 from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect, count_messages, is_available
@@ -20,7 +20,7 @@ async def connect_coordination(url: str) -> AsyncIterator[Coordination]:
     """Opens coordination through Redis, with fallbacks for when Redis is lost."""
     with _translate_bad_url():
         client = connect(url)
-    host_slots, locks = FallbackHostSlots(RedisHostSlots(client)), FallbackLotLocks(RedisLocks(client))
+    host_slots, locks = FallbackHostSlots(RedisHostSlots(client)), FallbackBulkLocks(RedisLocks(client))
     try:
         yield Coordination(
             host_slots, locks, RedisPresence(client), partial(count_messages, client), partial(is_available, client)

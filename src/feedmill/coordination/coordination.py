@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from feedmill.coordination.host_slots import HostSlots
-from feedmill.coordination.locks import LotLocks
+from feedmill.coordination.locks import BulkLocks
 from feedmill.coordination.presence import Presence
 
 
@@ -17,7 +17,7 @@ class Coordination:
     """
 
     host_slots: HostSlots
-    locks: LotLocks
+    locks: BulkLocks
     presence: Presence
     count_messages: Callable[[Sequence[str]], Awaitable[Mapping[str, int]]]
     answers: Callable[[], Awaitable[bool]]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from feedmill.coordination.host_slots import HostSlotRule, HostSlots
-from feedmill.coordination.locks import LOCK_LENGTH, LotLocks
+from feedmill.coordination.locks import LOCK_LENGTH, BulkLocks
 from feedmill.coordination.memory import Clock, MemoryHostSlots
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import CoordinationUnavailable
@@ -74,11 +74,11 @@ class FallbackHostSlots:
         return {**local, **{name: max(left, local.get(name, left)) for name, left in shared.items()}}
 
 
-class FallbackLotLocks:
+class FallbackBulkLocks:
     """Shared locks; none while the shared service is unavailable."""
 
     def __init__(
-        self, shared: LotLocks, clock: Clock = time.monotonic, retry_after: float = RETRY_AFTER_SECONDS
+        self, shared: BulkLocks, clock: Clock = time.monotonic, retry_after: float = RETRY_AFTER_SECONDS
     ) -> None:
         self._shared = shared
         self._breaker = CoordinationCircuitBreaker(clock, retry_after)

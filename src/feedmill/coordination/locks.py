@@ -23,7 +23,7 @@ class Locks(Protocol):
         """The owner of the lock; None when it is free."""
 
 
-class LotLocks(Protocol):
+class BulkLocks(Protocol):
     """Locks of many feeds at once, for other programs to see: they exclude nobody here."""
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:

@@ -14,9 +14,9 @@ from feedmill.lazy_loggers import get_logger
 log = get_logger(__name__)
 
 CONNECT_TIMEOUT = 1.0
-# Longer than for locks, because a lot of long texts takes time.
+# Longer than for locks, because a chunk of long texts takes time.
 RESPONSE_TIMEOUT = 5.0
-READ_LOT = 500
+READ_CHUNK = 500
 
 # KEYS: the list, its lock. ARGV: the lock's owner, then the items. A filler that was too slow adds nothing.
 PUSH = """
@@ -70,9 +70,9 @@ class RedisPoolQueues:
         start = 0
         async with translate_redis_errors():
             # From the end at which items are added: an item that moves in the meantime is read twice rather than never.
-            while part := await self._client.lrange(name, start, start + READ_LOT - 1):
+            while part := await self._client.lrange(name, start, start + READ_CHUNK - 1):
                 ids |= {item.id for item in map(_read, part) if item is not None}
-                start += READ_LOT
+                start += READ_CHUNK
         return ids
 
     async def reported_used(self, name: str, limit: int) -> list[int]:

@@ -26,7 +26,7 @@ THREADS = 4
 
 
 class CeleryEngine:
-    """Sends jobs to workers in other processes. A batch is a chord over lots of feeds.
+    """Sends jobs to workers in other processes. A batch is a chord over chunks of feeds.
 
     Every method raises `EngineUnavailable` when the broker does not answer in time. The message may have been sent
     nevertheless.
@@ -41,10 +41,12 @@ class CeleryEngine:
         await self._in_thread(lambda: self._signature(message).apply_async())
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
-        lots = [self._signature(message) for message in messages_of(jobs, priority)]
+        signatures = [self._signature(message) for message in messages_of(jobs, priority)]
         callback_signature = self._signature(message_of(callback, Priority.MANUAL))
-        if lots:
-            await self._in_thread(lambda: chord(lots, app=self._celery)(callback_signature), messages=len(lots))
+        if signatures:
+            await self._in_thread(
+                lambda: chord(signatures, app=self._celery)(callback_signature), messages=len(signatures)
+            )
         else:
             await self._in_thread(callback_signature.apply_async)
 
@@ -70,7 +72,7 @@ class CeleryEngine:
             return int(connection.default_channel.client.llen(DEFAULT_QUEUE))
 
     def _signature(self, message: JobMessage) -> Signature:
-        # Immutable: a chord's callback does not take the results of its lots.
+        # Immutable: a chord's callback does not take the results of its chunks.
         return self._celery.signature(
             message.task, kwargs=dict(message.arguments), immutable=True, options={"queue": message.queue}
         )

@@ -11,7 +11,7 @@ from celery.utils.time import get_exponential_backoff_interval  # type: ignore[i
 from feedmill.engine import task_names
 from feedmill.engine.engine import JobNotRun
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
-from feedmill.engine.messages import jobs_of_lot
+from feedmill.engine.messages import jobs_of_chunk
 from feedmill.lazy_loggers import bound_fields
 
 MAX_RETRIES = 3
@@ -27,7 +27,7 @@ class JobRunner(Protocol):
     async def run_job(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
         """Runs one job; None when nothing was recorded and it should be retried."""
 
-    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+    async def run_chunk(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
         """Runs the jobs of one message concurrently."""
 
 
@@ -59,8 +59,8 @@ class CeleryTasks:
         batch_id: int | None = None,
         priority: int = Priority.SCHEDULED,
     ) -> TaskResult:
-        jobs = jobs_of_lot(feeds, token, batch_id)
-        result: TaskResult = self.wait_for(task, self._runner.run_lot(jobs, Priority(priority), task.request.id))
+        jobs = jobs_of_chunk(feeds, token, batch_id)
+        result: TaskResult = self.wait_for(task, self._runner.run_chunk(jobs, Priority(priority), task.request.id))
         return result
 
     def on_user_feeds_complete(self, task: Task, batch_id: int) -> TaskResult:

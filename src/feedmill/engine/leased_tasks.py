@@ -1,4 +1,4 @@
-"""Runs the work of a lot of leased tasks within a time limit, and releases the tasks that are left."""
+"""Runs the work of a chunk of leased tasks within a time limit, and releases the tasks that are left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 async def run_leased_tasks(
     work: Sequence[Coroutine[Any, Any, None]], limit: timedelta, release: Callable[[], Awaitable[None]]
 ) -> bool:
-    """Runs the work of a lot of leased tasks for at most `limit`, then releases those that were not settled.
+    """Runs the work of a chunk of leased tasks for at most `limit`, then releases those that were not settled.
 
-    False if the time was up before all of it was done: what was not reached waits for the next lot.
+    False if the time was up before all of it was done: what was not reached waits for the next chunk.
     """
     try:
         async with asyncio.timeout(limit.total_seconds()):

@@ -1,4 +1,4 @@
-"""Converts jobs to queue messages and back; refreshes go in lots."""
+"""Converts jobs to queue messages and back; refreshes go in chunks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from feedmill.engine.task_names import (
     SCAN_COMPLETE,
 )
 
-# Enough that the cost of a message per feed is negligible, few enough that a lot ends in seconds.
+# Enough that the cost of a message per feed is negligible, few enough that a chunk ends in seconds.
 FEEDS_PER_MESSAGE = 200
 
 
@@ -44,18 +44,18 @@ def message_of(job: Job, priority: Priority) -> JobMessage:
 
 
 def messages_of(jobs: Sequence[Job], priority: Priority) -> list[JobMessage]:
-    """Many jobs as messages: refreshes in lots, those of one host together; other jobs one by one."""
+    """Many jobs as messages: refreshes in chunks, those of one host together; other jobs one by one."""
     feeds = [job for job in jobs if isinstance(job, RefreshFeed)]
     others = [message_of(job, priority) for job in jobs if not isinstance(job, RefreshFeed)]
-    return [_lot_message(lot, priority) for lot in _lots(feeds)] + others
+    return [_chunk_message(chunk, priority) for chunk in _chunks(feeds)] + others
 
 
-def jobs_of_lot(feeds: Mapping[str, Sequence[int]], token: str | None, batch_id: int | None) -> list[RefreshFeed]:
-    """The jobs of a lot's message."""
+def jobs_of_chunk(feeds: Mapping[str, Sequence[int]], token: str | None, batch_id: int | None) -> list[RefreshFeed]:
+    """The jobs of a chunk's message."""
     return [RefreshFeed(feed_id, token, batch_id, lane) for lane, ids in feeds.items() for feed_id in ids]
 
 
-def _lots(jobs: list[RefreshFeed]) -> Iterator[list[RefreshFeed]]:
+def _chunks(jobs: list[RefreshFeed]) -> Iterator[list[RefreshFeed]]:
     ordered = sorted(jobs, key=lambda job: (job.token or "", job.batch_id or 0, job.lane))
     for _, group in groupby(ordered, key=lambda job: (job.token, job.batch_id)):
         together = list(group)
@@ -63,7 +63,7 @@ def _lots(jobs: list[RefreshFeed]) -> Iterator[list[RefreshFeed]]:
             yield together[start : start + FEEDS_PER_MESSAGE]
 
 
-def _lot_message(jobs: list[RefreshFeed], priority: Priority) -> JobMessage:
+def _chunk_message(jobs: list[RefreshFeed], priority: Priority) -> JobMessage:
     feeds: dict[str, list[int]] = {}
     for job in jobs:
         feeds.setdefault(job.lane, []).append(job.feed_id)

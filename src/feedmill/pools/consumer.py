@@ -17,7 +17,7 @@ from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.pool import Pool, PoolTools
 from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
-from feedmill.pools.used_item_buffer import LOT, UsedItemBuffer
+from feedmill.pools.used_item_buffer import CHUNK_SIZE, UsedItemBuffer
 from feedmill.store.pools.items import release_items
 
 log = get_logger(__name__)
@@ -71,7 +71,7 @@ class PoolConsumer:
         while len(self._ready) < most and await self._fetch(max(most, self._ahead())):
             pass
         handed = self._hand_out(most)
-        if len(self._used_items) >= LOT:
+        if len(self._used_items) >= CHUNK_SIZE:
             await self._used_items.flush()
         return handed
 
@@ -86,7 +86,7 @@ class PoolConsumer:
         now = asyncio.get_running_loop().time()
         elapsed, self._fetched_at = max(now - self._fetched_at, 0.001), now
         pace, self._handed = self._handed / elapsed, 0
-        return min(max(int(pace), 1), LOT)
+        return min(max(int(pace), 1), CHUNK_SIZE)
 
     async def _fetch(self, most: int) -> bool:
         """Takes items from the list or the database into `_ready`; False when there are none."""

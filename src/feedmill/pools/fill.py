@@ -1,6 +1,6 @@
 """Fills the Redis list of a pool: items are reserved in the database first, then pushed.
 
-lock → (renew → reserve a lot → push it)* → unlock
+lock → (renew → reserve a chunk → push it)* → unlock
 """
 
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from feedmill.pools.item_texts import to_queued_items
 from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
 from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
 
-LOT = 500
+CHUNK_SIZE = 500
 # One push is one Redis command; a larger one would delay the other clients of Redis.
 MAX_PUSH_BYTES = 8_000_000
 
@@ -24,7 +24,7 @@ class Filler:
     tools: PoolTools
     lists: PoolLists
     name: str = field(default_factory=lambda: f"{FILLER} {process_name()}")
-    lot: int = LOT
+    chunk_size: int = CHUNK_SIZE
     # Tokens of reservations that may or may not have been written; none of their items was pushed.
     _unconfirmed: set[str] = field(default_factory=set)
 
@@ -47,7 +47,7 @@ class Filler:
             return
         async with self._lock_list(pool) as lock:
             while lock and await self._renew(lock):
-                reported = await self.lists.queues.reported_used(pool.list_name, LOT)
+                reported = await self.lists.queues.reported_used(pool.list_name, CHUNK_SIZE)
                 if not reported:
                     return
                 await settle_items(self.tools.db, reported, new_token("reported"), self.tools.clock())
@@ -56,7 +56,7 @@ class Filler:
     async def drain(self, pool: Pool) -> int:
         """Makes all items of the list available again; returns how many."""
         drained = 0
-        while popped := await self.lists.queues.pop(pool.list_name, LOT):
+        while popped := await self.lists.queues.pop(pool.list_name, CHUNK_SIZE):
             drained += await release_items(self.tools.db, [item.id for item in popped], self.tools.clock())
         return drained
 
@@ -76,17 +76,17 @@ class Filler:
         await self._undo_unconfirmed()
         added = 0
         while added < need and await self._renew(lock):
-            lot = await self._fill_lot(pool, lock, min(self.lot, need - added))
-            if not lot:
+            pushed = await self._fill_chunk(pool, lock, min(self.chunk_size, need - added))
+            if not pushed:
                 break
-            added += lot
+            added += pushed
         return added
 
     async def _renew(self, lock: FillLock) -> bool:
         return await self.lists.locks.renew(fill_lock_name(lock.name), lock.owner, FILL_LOCK_LENGTH)
 
-    async def _fill_lot(self, pool: Pool, lock: FillLock, most: int) -> int:
-        """Pushes one lot. If a push is not answered, its outcome is unknown and its items stay queued."""
+    async def _fill_chunk(self, pool: Pool, lock: FillLock, most: int) -> int:
+        """Pushes one chunk. If a push is not answered, its outcome is unknown and its items stay queued."""
         token = new_token(self.name)
         reserved = await self._reserve(pool, most, token)
         queued = await self._limit_push(to_queued_items(reserved, pool.options))

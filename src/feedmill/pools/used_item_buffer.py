@@ -1,4 +1,4 @@
-"""Marks handed-out items as used, in lots, with retries."""
+"""Marks handed-out items as used, in chunks, with retries."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from feedmill.store.pools.items import settle_items
 
 log = get_logger(__name__)
 
-LOT = 500
+CHUNK_SIZE = 500
 FLUSH_EVERY = 1.0
 CLOSE_TIMEOUT = 10.0
 
@@ -44,13 +44,13 @@ class UsedItemBuffer:
     async def flush(self) -> bool:
         """Marks the waiting items; False when the database fails, and then they keep waiting."""
         async with self._flushing:
-            while lot := self._waiting[:LOT]:
+            while chunk := self._waiting[:CHUNK_SIZE]:
                 try:
-                    await settle_items(self._db, lot, self._token, self._clock())
+                    await settle_items(self._db, chunk, self._token, self._clock())
                 except DatabaseError as error:
                     log.warning("pool_used_marks_delayed", items=len(self._waiting), reason=str(error))
                     return False
-                del self._waiting[: len(lot)]
+                del self._waiting[: len(chunk)]
         return True
 
     async def keep_flushing(self) -> None:

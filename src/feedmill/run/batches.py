@@ -30,7 +30,7 @@ log = get_logger(__name__)
 # Seconds between two progress reports.
 PROGRESS_INTERVAL = 0.2
 # Feeds claimed at a time: D1 takes a thousand statements in a batch, and the rows of ten thousand feeds are 20 MB.
-LOT = 500
+CHUNK_SIZE = 500
 # A job ends within two minutes, and a claim that its process did not release after three.
 ABANDONED_AFTER = timedelta(minutes=4)
 # How soon a batch that could not be sent is resumed.
@@ -111,8 +111,8 @@ class Batches:
             log.info("batch_not_sent", batch_id=batch_id, feeds=len(feed_ids), reason="the broker does not answer")
             await release_batches(self.db, [batch_id])
             return
-        lots = [feed_ids[start : start + LOT] for start in range(0, len(feed_ids), LOT)]
-        claimed = [await self._claim(batch_id, lot) for lot in lots]
+        chunks = [feed_ids[start : start + CHUNK_SIZE] for start in range(0, len(feed_ids), CHUNK_SIZE)]
+        claimed = [await self._claim(batch_id, chunk) for chunk in chunks]
         # Only when all are claimed: the held_claims must not hold claims of a batch that could not be started.
         jobs = [job for claims in claimed for job in self.handlers.held_claims.jobs_for(claims, self.lane_of, batch_id)]
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)

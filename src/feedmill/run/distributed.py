@@ -18,7 +18,7 @@ from feedmill.settings import Settings
 from feedmill.store.feeds.claims import claim_due_feeds_minimal
 
 # Feeds claimed and sent at once: enough for many workers, few enough to start long before their claims end.
-CLAIMS_PER_LOT = 1000
+CLAIMS_PER_CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,11 @@ async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
             sender,
             replace(local.batches, engine=sender, handlers=handlers, can_send=app.coordination.answers),
             replace(
-                local.scheduler, engine=sender, handlers=handlers, lot=CLAIMS_PER_LOT, claim=claim_due_feeds_minimal
+                local.scheduler,
+                engine=sender,
+                handlers=handlers,
+                chunk_size=CLAIMS_PER_CHUNK,
+                claim=claim_due_feeds_minimal,
             ),
         )
     finally:

@@ -19,7 +19,7 @@ MAX_WAIT = timedelta(minutes=30)
 
 
 @dataclass(slots=True)
-class ClaimLot:
+class ClaimGroup:
     """Claims that were taken together, by feed id: those whose job waits, and those whose job runs."""
 
     since: float
@@ -43,10 +43,10 @@ class HeldClaims:
     def __init__(self, db: Database, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._db = db
         self._clock = clock
-        self._lots: dict[str, ClaimLot] = {}
+        self._groups: dict[str, ClaimGroup] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self._lots.values()))
+        return sum(map(len, self._groups.values()))
 
     def jobs_for(
         self, claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None = None
@@ -54,44 +54,44 @@ class HeldClaims:
         """The jobs that refresh these feeds; their claims, all of one token, are kept until `done`."""
         if claims:
             by_feed = {claim.feed.id: claim for claim in claims}
-            self._lots[claims[0].token] = ClaimLot(time.monotonic(), self._clock(), batch_id, by_feed)
+            self._groups[claims[0].token] = ClaimGroup(time.monotonic(), self._clock(), batch_id, by_feed)
         return refresh_jobs_of(claims, lane_of, batch_id)
 
     async def take(self, feed_id: int, token: str) -> Claim | None:
         """The claim of a job, for one job only; taken over if another process took it."""
-        lot = self._lots.get(token)
-        if lot is None:
+        group = self._groups.get(token)
+        if group is None:
             claims = await take_over_claims(self._db, [feed_id], token, self._clock())
             return claims[0] if claims else None
-        claim = lot.waiting.pop(feed_id, None)
+        claim = group.waiting.pop(feed_id, None)
         if claim is not None:
-            lot.running.add(feed_id)
+            group.running.add(feed_id)
         return claim
 
     def taken_at(self, token: str) -> datetime | None:
         """When this process took the claims with this token."""
-        return self._lots[token].taken_at if token in self._lots else None
+        return self._groups[token].taken_at if token in self._groups else None
 
     def running(self) -> tuple[int, ...]:
         """The ids of feeds whose jobs run in this process."""
-        return tuple(sorted(feed_id for lot in self._lots.values() for feed_id in lot.running))
+        return tuple(sorted(feed_id for group in self._groups.values() for feed_id in group.running))
 
     def is_running(self, feed_id: int, token: str) -> bool:
         """Whether another job with the same claim runs in this process."""
-        return token in self._lots and feed_id in self._lots[token].running
+        return token in self._groups and feed_id in self._groups[token].running
 
     def done(self, feed_id: int, token: str) -> None:
         """Forgets the claim of a job that has ended."""
-        lot = self._lots.get(token)
-        if lot is not None:
-            lot.running.discard(feed_id)
+        group = self._groups.get(token)
+        if group is not None:
+            group.running.discard(feed_id)
             self._forget_if_empty(token)
 
     async def release(self, undone: Sequence[Job]) -> None:
         """Releases the claims of jobs that will not be done here; their feeds stay due."""
-        jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token in self._lots]
-        claims = [self._lots[job.token].waiting.pop(job.feed_id, None) for job in jobs if job.token]
-        for token in list(self._lots):
+        jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token in self._groups]
+        claims = [self._groups[job.token].waiting.pop(job.feed_id, None) for job in jobs if job.token]
+        for token in list(self._groups):
             self._forget_if_empty(token)
         await release_claims(self._db, [claim for claim in claims if claim is not None])
 
@@ -106,17 +106,17 @@ class HeldClaims:
         """
         failure: DatabaseError | None = None
         oldest = time.monotonic() - MAX_WAIT.total_seconds()
-        self._lots = {token: lot for token, lot in self._lots.items() if lot.since > oldest}
-        for token, lot in list(self._lots.items()):
+        self._groups = {token: group for token, group in self._groups.items() if group.since > oldest}
+        for token, group in list(self._groups.items()):
             try:
                 await renew_claims(self._db, token, self._clock())
-                if lot.batch_id is not None:
-                    await self._db.batch([step_to_record_heartbeat(lot.batch_id, self._clock())])
+                if group.batch_id is not None:
+                    await self._db.batch([step_to_record_heartbeat(group.batch_id, self._clock())])
             except DatabaseError as error:
                 failure = error
         if failure is not None:
             raise failure
 
     def _forget_if_empty(self, token: str) -> None:
-        if not self._lots[token]:
-            del self._lots[token]
+        if not self._groups[token]:
+            del self._groups[token]

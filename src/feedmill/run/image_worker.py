@@ -1,10 +1,10 @@
-"""Archives waiting images lot by lot; one worker in each process."""
+"""Archives waiting images chunk by chunk; one worker in each process."""
 
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from feedmill.archive.images.download import ImageLotResult, ImageTools, archive_images
+from feedmill.archive.images.download import ImageChunkResult, ImageTools, archive_images
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
@@ -12,7 +12,7 @@ from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
 
 log = get_logger(__name__)
 
-# A lot may take 80 s and a job 120 s; so no lot starts later than this.
+# A chunk may take 80 s and a job 120 s; so no chunk starts later than this.
 TIME_BUDGET = timedelta(seconds=25)
 
 
@@ -32,26 +32,26 @@ class ImageWorker:
             return False
         self._running = True
         try:
-            return await self._archive_lots()
+            return await self._archive_chunks()
         finally:
             self._running = False
 
-    async def _archive_lots(self) -> bool:
+    async def _archive_chunks(self) -> bool:
         started = time.monotonic()
         while time.monotonic() - started < TIME_BUDGET.total_seconds():
             self._look_again = False
             if self.breaker.is_open(self.tools.clock()):
                 return False
-            result = await self._archive_lot()
+            result = await self._archive_chunk()
             if not result.taken and not self._look_again:
                 return False
         return True
 
-    async def _archive_lot(self) -> ImageLotResult:
+    async def _archive_chunk(self) -> ImageChunkResult:
         try:
             result = await archive_images(self.tools)
         except InfrastructureError as error:
-            result = ImageLotResult(error=error)
+            result = ImageChunkResult(error=error)
         if result.error is not None:
             self.breaker.failed(self.tools.clock(), result.error)
             DEPENDENCY_OUTAGES.failed("archive_images", result.error)

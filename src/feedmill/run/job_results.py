@@ -22,8 +22,8 @@ def job_result_of(outcome: JobOutcome) -> JobResult:
             return {"success": True, "feed_id": outcome.feed_id} | details
 
 
-def lot_result_of(feeds: int, outcomes: Sequence[JobOutcome], milliseconds: int) -> JobResult:
-    """The result of a lot as counts: one result per feed would fill Redis with what is in the fetch log."""
+def chunk_result_of(feeds: int, outcomes: Sequence[JobOutcome], milliseconds: int) -> JobResult:
+    """The result of a chunk as counts: one result per feed would fill Redis with what is in the fetch log."""
     refreshed = [outcome for outcome in outcomes if outcome.outcome in ("updated", "unchanged")]
     failed = sum(outcome.outcome == "failed" for outcome in outcomes)
     return {

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_hex
 
-from feedmill.coordination.locks import LotLocks, schedule_lock
+from feedmill.coordination.locks import BulkLocks, schedule_lock
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.engine.celery_engine import CeleryEngine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed, log_fields_of
@@ -37,7 +37,7 @@ class JobSender:
 
     db: Database
     engine: CeleryEngine
-    locks: LotLocks
+    locks: BulkLocks
     backlog: int = 0
 
     def in_lane(self, lane: str) -> int:

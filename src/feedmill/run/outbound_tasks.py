@@ -49,7 +49,7 @@ def make_outbound_tasks(app: App) -> OutboundTasks:
 
 
 async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:
-    """Runs one lot and returns its size; 0 when it failed, so that there is a pause before the next try."""
+    """Runs one chunk and returns its size; 0 when it failed, so that there is a pause before the next try."""
     try:
         done = await work()
         DEPENDENCY_OUTAGES.worked(what)

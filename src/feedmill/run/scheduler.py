@@ -25,7 +25,7 @@ log = get_logger(__name__)
 SCAN_EVERY = timedelta(seconds=30)
 DRAIN_EVERY = 0.1
 BUSY_WAIT = timedelta(seconds=0.2)
-CLAIMS_PER_LOT = 200
+CLAIMS_PER_CHUNK = 200
 # Claims that may wait for their host: enough to keep the other hosts busy in the meantime.
 MAX_CLAIMED = 5000
 # Feeds of one host beyond this number are postponed, one host gap apart, so that other hosts get their turn.
@@ -43,7 +43,7 @@ class Scheduler:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     lane_gap: timedelta = timedelta(seconds=1)
     scan_every: timedelta = SCAN_EVERY
-    lot: int = CLAIMS_PER_LOT
+    chunk_size: int = CLAIMS_PER_CHUNK
     claim: Callable[[Database, datetime, int], Awaitable[list[Claim]]] = claim_due_feeds
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
     # The last slot given to a feed of each crowded host.
@@ -70,12 +70,12 @@ class Scheduler:
             await asyncio.sleep(DRAIN_EVERY)
 
     async def scan(self) -> bool:
-        """Claims due feeds in lots; True if it stopped because the engine is full, False if no feed is left."""
+        """Claims due feeds in chunks; True if it stopped because the engine is full, False if no feed is left."""
         self._slots = {lane: at for lane, at in self._slots.items() if at > self.clock()}
-        while self.engine.backlog < self.lot and len(self.handlers.held_claims) < MAX_CLAIMED:
+        while self.engine.backlog < self.chunk_size and len(self.handlers.held_claims) < MAX_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
                 return False
-            claims = await self.claim(self.db, self.clock(), self.lot)
+            claims = await self.claim(self.db, self.clock(), self.chunk_size)
             if not claims:
                 return False
             await self._submit(claims)

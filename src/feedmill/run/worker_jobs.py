@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from feedmill.coordination.locks import LotLocks, feed_lock
+from feedmill.coordination.locks import BulkLocks, feed_lock
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.engine.engine import JobNotRun
 from feedmill.engine.in_process import InProcessEngine
@@ -18,7 +18,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.run.job_handlers import JobHandlers
-from feedmill.run.job_results import JobResult, job_result_of, lot_result_of
+from feedmill.run.job_results import JobResult, chunk_result_of, job_result_of
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import FEED_DELETED, claim_feeds, take_over_claims
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -36,7 +36,7 @@ class WorkerJobRunner:
     db: Database
     engine: InProcessEngine
     handlers: JobHandlers
-    locks: LotLocks
+    locks: BulkLocks
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -51,7 +51,7 @@ class WorkerJobRunner:
             return job_result_of(outcome) if isinstance(outcome, JobOutcome) else None
         return {"success": True}
 
-    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> JobResult:
+    async def run_chunk(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> JobResult:
         started = time.monotonic()
         try:
             own_jobs = await self._take(jobs)
@@ -61,10 +61,10 @@ class WorkerJobRunner:
             await self._finish_batch(jobs[0].batch_id)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed("refresh_feeds", error)
-            log.info("refresh_lot_abandoned", feeds=len(jobs), reason=str(error))
+            log.info("refresh_chunk_abandoned", feeds=len(jobs), reason=str(error))
             return {"success": False, "error": str(error)}
         outcomes = [result for result in results if isinstance(result, JobOutcome)]
-        return lot_result_of(len(jobs), outcomes, round((time.monotonic() - started) * 1000))
+        return chunk_result_of(len(jobs), outcomes, round((time.monotonic() - started) * 1000))
 
     async def _take(self, jobs: Sequence[RefreshFeed]) -> list[RefreshFeed]:
         """Takes over the claims of the jobs; leaves out jobs whose feed another process has claimed."""

@@ -115,7 +115,7 @@ def _failure_as_result(function: TaskFunction) -> TaskFunction:
 
 
 async def send_due_feeds(distributed: DistributedParts) -> None:
-    """Sends due feeds in lots, no faster than workers take them."""
+    """Sends due feeds in chunks, no faster than workers take them."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + SCAN_TIME_LIMIT.total_seconds()
     while loop.time() < deadline:

@@ -33,7 +33,7 @@ class BookmarkSetup:
         return saved
 
     async def read(self, served: Answer) -> Bookmark:
-        """The state of a bookmark whose page gives this response, after one lot."""
+        """The state of a bookmark whose page gives this response, after one chunk."""
         saved = await self.save(served)
         await self.bookmarks.read_pages()
         return await self.bookmarks.one(self.alice, saved.id)

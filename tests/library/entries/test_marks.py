@@ -298,7 +298,7 @@ async def test_old_lists_are_deleted_and_the_one_in_use_stays(any_db: Database) 
     await library.arrive(feed, "new")
 
     assert await drop_retired_lists(any_db, NOW) == 0
-    assert await drop_retired_lists(any_db, NOW + HOUR, lot=3) == 1
+    assert await drop_retired_lists(any_db, NOW + HOUR, chunk_size=3) == 1
 
     assert await library.unread_of(alice) == (1, 1)
     assert len(await any_db.query(select(unread))) == 1
@@ -344,7 +344,7 @@ async def test_a_list_that_is_restored_while_it_is_deleted_stays(
         return unused
 
     monkeypatch.setattr(retired_unread_lists, "_unused_lists", had_back_meanwhile)
-    assert await drop_retired_lists(any_db, NOW + HOUR, lot=2) == 1
+    assert await drop_retired_lists(any_db, NOW + HOUR, chunk_size=2) == 1
 
     assert await library.unread_of(alice) == (3, 3)
 

@@ -80,12 +80,12 @@ async def test_an_icon_is_fetched_stored_and_not_requested_for_a_month(icon_setu
     await icon_setup.feed()
     icon_setup.web.serve(FAVICON, Answer(sample_images.ICO, headers={"Content-Type": "text/html"}))
 
-    lots = [await icon_setup.work.fetch(), await icon_setup.work.fetch()]
+    chunks = [await icon_setup.work.fetch(), await icon_setup.work.fetch()]
     icon_setup.now += FRESH
-    lots.append(await icon_setup.work.fetch())
+    chunks.append(await icon_setup.work.fetch())
 
     [row] = await icon_setup.rows()
-    assert lots == [1, 0, 1]
+    assert chunks == [1, 0, 1]
     assert (row["url"], row["media_type"]) == (icon_setup.web.url(FAVICON), "image/x-icon")
     assert await icon_setup.kept() == [sample_images.ICO]
     assert icon_setup.asked() == [FAVICON, FAVICON]
@@ -181,11 +181,11 @@ async def test_a_new_feed_is_noticed_at_the_next_search_for_new_feeds(icon_setup
     await icon_setup.work.fetch()
     await icon_setup.feed()
 
-    lots = [await icon_setup.work.fetch()]
+    chunks = [await icon_setup.work.fetch()]
     icon_setup.now += ENROL_EVERY
-    lots.append(await icon_setup.work.fetch())
+    chunks.append(await icon_setup.work.fetch())
 
-    assert lots == [0, 1]
+    assert chunks == [0, 1]
 
 
 @pytest.mark.parametrize(

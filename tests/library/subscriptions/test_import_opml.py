@@ -75,12 +75,12 @@ async def test_an_import_that_was_killed_continues_when_it_is_run_again(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = opml(*(OpmlFeed(f"https://{n}.example/feed", f"Feed {n}", None, (f"F{n % 3}",)) for n in range(400)))
-    lots = 0
+    chunks = 0
 
     async def dies_at_the_second(*given: object) -> None:
-        nonlocal lots
-        lots += 1
-        if lots == 2:
+        nonlocal chunks
+        chunks += 1
+        if chunks == 2:
             raise SystemExit
         await add_subscriptions(*given)  # type: ignore[arg-type]
 

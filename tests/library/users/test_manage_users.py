@@ -15,7 +15,7 @@ from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOri
 from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.users import read_user_summary, update_user
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.fill_unread_list import _lots
+from feedmill.store.entries.fill_unread_list import _chunks
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import states, unread, unread_lists
 from feedmill.store.users.api_keys import add_api_key, api_keys_of
@@ -71,11 +71,11 @@ async def test_setup_is_refused_once_there_is_an_account(db: Database, name: str
         await manage_users.create_first_admin(db, name, GOOD, NOW)
 
 
-def test_unread_lists_are_filled_in_lots_of_limited_size() -> None:
+def test_unread_lists_are_filled_in_chunks_of_limited_size() -> None:
     rows: list[dict[str, Any]] = [{"id": id, "entry_count": count} for id, count in enumerate([1, 9000, 3000, 2000, 1])]
 
-    assert list(_lots(rows)) == [[0], [1], [2, 3], [4]]
-    assert [len(lot) for lot in _lots([{"id": 1, "entry_count": 0}] * 450)] == [200, 200, 50]
+    assert list(_chunks(rows)) == [[0], [1], [2, 3], [4]]
+    assert [len(chunk) for chunk in _chunks([{"id": 1, "entry_count": 0}] * 450)] == [200, 200, 50]
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,10 @@ async def test_eight_scans_at_once_claim_every_due_feed_exactly_once(racers: lis
 
 async def _claim_all(racers: list[Database]) -> list[int]:
     claimed: list[int] = []
-    while lots := [lot for lot in await asyncio.gather(*(claim_due_feeds(racer, NOW, 50) for racer in racers)) if lot]:
-        claimed += [claim.feed.id for lot in lots for claim in lot]
+    while chunks := [
+        chunk for chunk in await asyncio.gather(*(claim_due_feeds(racer, NOW, 50) for racer in racers)) if chunk
+    ]:
+        claimed += [claim.feed.id for chunk in chunks for claim in chunk]
     return claimed
 
 

@@ -261,7 +261,7 @@ async def test_an_entry_that_an_admin_moved_is_found_in_its_new_feed(db: Databas
     assert sorted(await newest(db, alice, And((words("x"), InFeeds((target,)))))) == ["single", "twin"]
 
 
-async def test_entries_without_an_index_are_indexed_in_lots_by_their_newest_text(any_db: Database) -> None:
+async def test_entries_without_an_index_are_indexed_in_chunks_by_their_newest_text(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     await library.arrive(feed, *(f"before {number}" for number in range(60)))
     [revised, deleted] = await library.arrive(feed, "revised", "deleted")

@@ -21,7 +21,7 @@ from feedmill.archive.files import FolderBlobs
 from feedmill.errors import BlobMissing
 from feedmill.store.drivers.sqlite import quick_check
 
-LOT = 1000
+CHUNK_SIZE = 1000
 
 
 async def check_backup(folder: Path) -> tuple[Manifest, list[str]]:
@@ -59,10 +59,10 @@ def _check_database(folder: Path) -> Iterator[str]:
 async def _check_objects(folder: Path, manifest: Manifest) -> list[str]:
     copies = FolderBlobs(folder / OBJECTS_FOLDER) if manifest.with_objects else None
     problems, count = [], 0
-    for lot in read_lines(folder / OBJECTS, BackupObject, LOT):
-        count += len(lot)
+    for chunk in read_lines(folder / OBJECTS, BackupObject, CHUNK_SIZE):
+        count += len(chunk)
         if copies is not None:
-            problems += [problem for entry in lot if (problem := await _check_object(copies, entry))]
+            problems += [problem for entry in chunk if (problem := await _check_object(copies, entry))]
     if count != manifest.objects:
         problems.append(f"{OBJECTS}: lists {count} objects, {manifest.objects} then")
     return problems

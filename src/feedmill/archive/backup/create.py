@@ -122,8 +122,8 @@ async def _list_copy(folder: Path, blobs: Blobs, copies: Blobs | None) -> Object
 async def _list_objects(reader: SnapshotReader, folder: Path, blobs: Blobs, copies: Blobs | None) -> ObjectTotals:
     """Writes the list of objects that the rows refer to, and copies them if `copies` is given."""
     lines, count, total = JsonLinesWriter(folder / OBJECTS), 0, 0
-    async for lot in _objects(reader, blobs):
-        listed = lot if copies is None else await _copy_all(lot, blobs, copies)
+    async for chunk in _objects(reader, blobs):
+        listed = chunk if copies is None else await _copy_all(chunk, blobs, copies)
         await asyncio.to_thread(lines.write, listed)
         count, total = count + len(listed), total + sum(entry.size for entry in listed)
     await asyncio.to_thread(lines.close)
@@ -144,7 +144,7 @@ def _backup_objects(found: Iterable[Blob]) -> list[BackupObject]:
     return [BackupObject(blob.key, blob.size) for blob in found]
 
 
-async def _copy_all(lot: list[BackupObject], blobs: Blobs, copies: Blobs) -> list[BackupObject]:
+async def _copy_all(chunk: list[BackupObject], blobs: Blobs, copies: Blobs) -> list[BackupObject]:
     """Copies objects; those that were purged in the meantime are left out."""
     slots = asyncio.Semaphore(COPIES_AT_ONCE)
 
@@ -157,4 +157,4 @@ async def _copy_all(lot: list[BackupObject], blobs: Blobs, copies: Blobs) -> lis
             await copies.put(entry.key, data, CONTENT_TYPE)
             return entry
 
-    return [entry for entry in await asyncio.gather(*map(copy, lot)) if entry is not None]
+    return [entry for entry in await asyncio.gather(*map(copy, chunk)) if entry is not None]

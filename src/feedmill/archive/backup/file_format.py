@@ -90,8 +90,8 @@ def read_lines(path: Path, kind: type[LineType], size: int) -> Iterator[list[Lin
     """Yields the lines of a file, `size` at a time."""
     decoder = msgspec.json.Decoder(kind)
     with gzip.open(path, "rb") as file:
-        while lot := list(islice(file, size)):
-            yield [decoder.decode(line) for line in lot]
+        while chunk := list(islice(file, size)):
+            yield [decoder.decode(line) for line in chunk]
 
 
 def file_checksum(path: Path) -> FileChecksum:

@@ -28,7 +28,7 @@ from feedmill.store.database import Database, Row
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import read_migrations
 
-LOT = 200
+CHUNK_SIZE = 200
 OBJECTS_AT_ONCE = 8
 CONTENT_TYPES = {"xml": "application/xml", "json": "application/json", "txt": "text/plain"} | {
     extension: image.content_type for extension, image in TYPE_BY_EXTENSION.items()
@@ -52,9 +52,9 @@ async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
         raise BadBackup(f"{folder} was made by Feedmill {manifest.feedmill}, which is newer than this one: upgrade it")
     await begin_loading(db, manifest.created_at)
     rows, orphans = 0, 0
-    async for table, lot in _rows(folder):
-        orphans += await load_rows(db, table, lot)
-        rows += len(lot)
+    async for table, chunk in _rows(folder):
+        orphans += await load_rows(db, table, chunk)
+        rows += len(chunk)
     objects = await _load_objects(folder, manifest, blobs)
     await end_loading(db)
     return LoadedBackup(rows - orphans, orphans, objects, manifest.objects - objects)
@@ -72,8 +72,8 @@ async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
             await copy.close()
         return
     for table in TABLES:
-        for lot in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], LOT):
-            yield table, list(lot)
+        for chunk in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], CHUNK_SIZE):
+            yield table, list(chunk)
 
 
 async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:
@@ -88,6 +88,6 @@ async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:
                 entry.key, await copies.get(entry.key), CONTENT_TYPES.get(extension, "application/octet-stream")
             )
 
-    for lot in read_lines(folder / OBJECTS, BackupObject, LOT):
-        await asyncio.gather(*map(load, lot))
+    for chunk in read_lines(folder / OBJECTS, BackupObject, CHUNK_SIZE):
+        await asyncio.gather(*map(load, chunk))
     return manifest.objects

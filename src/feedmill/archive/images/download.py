@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Protocol
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.images.choose_lot import choose_lot
+from feedmill.archive.images.choose_images import choose_images
 from feedmill.archive.images.download_outcome import RETRY_DELAYS, judge_response
 from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
@@ -39,8 +39,8 @@ from feedmill.store.archive.image_tasks import (
 )
 from feedmill.store.database import Database
 
-LOT = 100
-# How many waiting tasks are read to find a lot of many hosts, and how often at most.
+CHUNK_SIZE = 100
+# How many waiting tasks are read to find a chunk of many hosts, and how often at most.
 WINDOW = 500
 MAX_READS = 5
 # Hosts served concurrently: while one image is stored, another is fetched. It bounds the memory too.
@@ -72,8 +72,8 @@ class ImageTools:
 
 
 @dataclass(slots=True)
-class ImageLotResult:
-    """The result of a lot. `error` is a failure of our own storage, after which the rest was skipped."""
+class ImageChunkResult:
+    """The result of a chunk. `error` is a failure of our own storage, after which the rest was skipped."""
 
     taken: int = 0
     kept: int = 0
@@ -81,10 +81,10 @@ class ImageLotResult:
     error: InfrastructureError | None = field(default=None)
 
 
-async def archive_images(tools: ImageTools) -> ImageLotResult:
-    """Archives one lot of waiting images; `taken` is 0 if none wait or the storage limit is reached."""
+async def archive_images(tools: ImageTools) -> ImageChunkResult:
+    """Archives one chunk of waiting images; `taken` is 0 if none wait or the storage limit is reached."""
     tasks = [] if await tools.storage_limit.is_full() else await _take(tools)
-    result = ImageLotResult(taken=len(tasks))
+    result = ImageChunkResult(taken=len(tasks))
     if not tasks:
         return result
     slots = asyncio.Semaphore(tools.at_once * LANES_PER_FETCH)
@@ -98,10 +98,10 @@ async def _take(tools: ImageTools) -> list[ImageTask]:
     now, ids = tools.clock(), list[int]()
     for _ in range(MAX_READS):
         waiting = await waiting_images(tools.db, now, WINDOW)
-        lot = choose_lot(waiting, LOT, tools.gap, now)
-        await postpone_images(tools.db, lot.postponed, now)
-        ids = lot.taken
-        if len(waiting) < WINDOW or not lot.postponed:
+        selection = choose_images(waiting, CHUNK_SIZE, tools.gap, now)
+        await postpone_images(tools.db, selection.postponed, now)
+        ids = selection.taken
+        if len(waiting) < WINDOW or not selection.postponed:
             break
     return await take_image_tasks(tools.db, ids, now)
 
@@ -115,7 +115,7 @@ def _lanes(tasks: Sequence[ImageTask]) -> list[list[ImageTask]]:
 
 
 async def _archive_in_order(
-    tools: ImageTools, lane: list[ImageTask], slots: asyncio.Semaphore, result: ImageLotResult
+    tools: ImageTools, lane: list[ImageTask], slots: asyncio.Semaphore, result: ImageChunkResult
 ) -> None:
     async with slots:
         for task in lane:
@@ -127,7 +127,7 @@ async def _archive_in_order(
                 result.error = result.error or error
 
 
-async def _archive(tools: ImageTools, task: ImageTask, result: ImageLotResult) -> None:
+async def _archive(tools: ImageTools, task: ImageTask, result: ImageChunkResult) -> None:
     fetched = await _fetch(tools, task)
     failure = await _store(tools, task, fetched) if isinstance(fetched, DownloadedImage) else fetched
     if failure is None:

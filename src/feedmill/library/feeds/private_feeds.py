@@ -17,10 +17,10 @@ from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import decrypt_options
 from feedmill.outbound.user_urls import MAX_URL_LENGTH
+from feedmill.store.chunks import CHUNK_SIZE, chunked
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.lots import LOT, lots
 
 log = get_logger(__name__)
 
@@ -83,5 +83,9 @@ def _target(url: str, feed: Feed | None) -> FeedTarget:
 
 async def _feeds_at(db: Database, urls: Sequence[str]) -> dict[str, Feed]:
     ids = await feed_ids_by_any_url(db, urls)
-    found = {feed.id: feed for lot in lots(list(ids.values()), LOT) for feed in await feeds_of_ids(db, list(lot))}
+    found = {
+        feed.id: feed
+        for chunk in chunked(list(ids.values()), CHUNK_SIZE)
+        for feed in await feeds_of_ids(db, list(chunk))
+    }
     return {url: found[feed_id] for url, feed_id in ids.items() if feed_id in found}

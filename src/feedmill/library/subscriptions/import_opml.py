@@ -1,6 +1,6 @@
-"""Imports an OPML file: plans first, then writes subscriptions in lots.
+"""Imports an OPML file: plans first, then writes subscriptions in chunks.
 
-Each lot is one batch, and existing subscriptions are left out of the plan. So an import that was killed can be run
+Each chunk is one batch, and existing subscriptions are left out of the plan. So an import that was killed can be run
 again and continues where it stopped.
 """
 
@@ -24,10 +24,10 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
-from feedmill.store.lots import lots
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
 from feedmill.store.subscriptions.read_subscriptions import count_subscriptions, subscription_ids_by_feed
 
@@ -130,8 +130,8 @@ async def run_import(
         await check_byte_quota(db, user.id)
     folder_ids = await ensure_folders(db, user.id, plan.folders)
     new = [_subscription(encryption, plan.rows[url], wanted, folder_ids) for url, wanted in plan.added.items()]
-    for lot in lots(new, SUBSCRIPTIONS_AT_ONCE):
-        await add_subscriptions(db, user.id, lot, now, now + head_start)
+    for chunk in chunked(new, SUBSCRIPTIONS_AT_ONCE):
+        await add_subscriptions(db, user.id, chunk, now, now + head_start)
     return list((await feed_ids_by_any_url(db, [plan.rows[url][0] for url in plan.new])).values())
 
 

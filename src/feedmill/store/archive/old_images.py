@@ -14,7 +14,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
 from feedmill.store.schema import entries, image_tasks, object_garbage
 
-LOT = 500
+CHUNK_SIZE = 500
 
 _is_archived = image_tasks.c.status == ImageStatus.SUCCESS
 _is_old = and_(entries.c.sort_at < bindparam("before"), ~is_starred_or_later, ~is_labelled)
@@ -25,17 +25,17 @@ SUM = (
     .select_from(_with_entries)
     .where(_of_feed)
 )
-SOME = select(image_tasks.c.entry_id).select_from(_with_entries).where(_of_feed).distinct().limit(LOT)
-_of_lot = and_(
+SOME = select(image_tasks.c.entry_id).select_from(_with_entries).where(_of_feed).distinct().limit(CHUNK_SIZE)
+_of_chunk = and_(
     one_of(image_tasks.c.entry_id, "ids"),
     _is_archived,
     image_tasks.c.entry_id.in_(select(entries.c.id).where(one_of(entries.c.id, "ids"), _is_old)),
 )
 TO_GARBAGE = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
-    select(image_tasks.c.object_key, bindparam("at")).where(_of_lot, image_tasks.c.object_key.is_not(None)),
+    select(image_tasks.c.object_key, bindparam("at")).where(_of_chunk, image_tasks.c.object_key.is_not(None)),
 )
-FORGET = image_tasks.delete().where(_of_lot)
+FORGET = image_tasks.delete().where(_of_chunk)
 
 
 async def total_old_images(db: Database, feed_id: int, before: datetime) -> ImageTotals:
@@ -47,8 +47,8 @@ async def total_old_images(db: Database, feed_id: int, before: datetime) -> Imag
 async def drop_old_images(db: Database, feed_id: int, before: datetime, now: datetime) -> None:
     """Deletes them; their objects are deleted with the next purge."""
     which = {"feed_id": feed_id, "before": to_iso(before), "at": to_iso(now)}
-    while lot := await db.query(SOME, which):
-        await db.batch(_steps(which | {"ids": as_list([row["entry_id"] for row in lot])}))
+    while chunk := await db.query(SOME, which):
+        await db.batch(_steps(which | {"ids": as_list([row["entry_id"] for row in chunk])}))
 
 
 def _steps(params: Mapping[str, Any]) -> list[Step]:

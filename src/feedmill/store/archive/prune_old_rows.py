@@ -10,14 +10,14 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import batches, feeds, fetch_log, subscriptions
 
-LOT = 1000
+CHUNK_SIZE = 1000
 
 _old_line = fetch_log.c.at < bindparam("before")
 _old_batch = batches.c.finished_at < bindparam("before")
-OLD_LINES = select(fetch_log.c.id).where(_old_line).order_by(fetch_log.c.at).limit(LOT)
+OLD_LINES = select(fetch_log.c.id).where(_old_line).order_by(fetch_log.c.at).limit(CHUNK_SIZE)
 DROP_LINES = fetch_log.delete().where(one_of(fetch_log.c.id, "ids"))
 COUNT_LINES = select(func.count().label("found")).where(_old_line)
-OLD_BATCHES = select(batches.c.id).where(_old_batch).order_by(batches.c.id).limit(LOT)
+OLD_BATCHES = select(batches.c.id).where(_old_batch).order_by(batches.c.id).limit(CHUNK_SIZE)
 DROP_BATCHES = batches.delete().where(one_of(batches.c.id, "ids"))
 COUNT_BATCHES = select(func.count().label("found")).where(_old_batch)
 # Retention has deleted everything that a merged feed had.
@@ -36,15 +36,15 @@ async def count_old_batches(db: Database, before: datetime) -> int:
 
 async def drop_old_log_lines(db: Database, before: datetime) -> int:
     """Drops the lines of the fetch log from before `before`."""
-    return await _drop_lots(db, OLD_LINES, DROP_LINES, before)
+    return await _drop_in_chunks(db, OLD_LINES, DROP_LINES, before)
 
 
 async def drop_old_batches(db: Database, before: datetime) -> int:
     """Drops the batches that ended before `before`, with their jobs."""
-    return await _drop_lots(db, OLD_BATCHES, DROP_BATCHES, before)
+    return await _drop_in_chunks(db, OLD_BATCHES, DROP_BATCHES, before)
 
 
-async def _drop_lots(db: Database, some: Select[Any], drop: Delete, before: datetime) -> int:
+async def _drop_in_chunks(db: Database, some: Select[Any], drop: Delete, before: datetime) -> int:
     dropped = 0
     while found := await db.query(some, {"before": to_iso(before)}):
         await db.batch([Step(drop, {"ids": as_list([row["id"] for row in found])})])

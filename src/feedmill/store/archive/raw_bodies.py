@@ -12,7 +12,7 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
 from feedmill.store.schema import object_garbage, raw_bodies
 
-LOT = 1000
+CHUNK_SIZE = 1000
 
 _columns = (raw_bodies.c.feed_id, raw_bodies.c.key, raw_bodies.c.fetched_at, raw_bodies.c.headers, raw_bodies.c.size)
 OF_FEEDS = (
@@ -24,7 +24,7 @@ EXPIRED = (
     select(raw_bodies.c.id)
     .where(raw_bodies.c.fetched_at < bindparam("before"))
     .order_by(raw_bodies.c.fetched_at)
-    .limit(LOT)
+    .limit(CHUNK_SIZE)
 )
 TO_GARBAGE = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"], select(raw_bodies.c.key, bindparam("at")).where(one_of(raw_bodies.c.id, "ids"))
@@ -100,8 +100,8 @@ async def drop_expired_raw_bodies(db: Database, before: datetime, now: datetime)
     """Deletes the rows of bodies older than `before` and records their objects as garbage; how many there were."""
     dropped = 0
     while found := await db.query(EXPIRED, {"before": to_iso(before)}):
-        lot = {"ids": as_list([row["id"] for row in found]), "at": to_iso(now)}
-        await db.batch([Step(TO_GARBAGE, lot), Step(DROP, lot)])
+        chunk = {"ids": as_list([row["id"] for row in found]), "at": to_iso(now)}
+        await db.batch([Step(TO_GARBAGE, chunk), Step(DROP, chunk)])
         dropped += len(found)
     return dropped
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url, feed_ids_by_current_url
 from feedmill.store.id_sequences import advance_id_sequences
-from feedmill.store.lots import lots
 from feedmill.store.schema import feeds
 
 WHY = Message("schedule.found_in_store")
@@ -31,8 +31,8 @@ async def recover_feeds(db: Database, found: Sequence[ArchivedFeed], now: dateti
     """Adds these feeds, each with its old id if that is free; the ids that they have now."""
     ids = await _existing_ids(db, found)
     missing = [feed for feed in found if feed.url not in ids]
-    for lot in lots(missing):
-        await db.batch([Step(RECOVER, [_row(feed, now) for feed in lot])])
+    for chunk in chunked(missing):
+        await db.batch([Step(RECOVER, [_row(feed, now) for feed in chunk])])
     await advance_id_sequences(db, feeds)
     ids |= await feed_ids_by_current_url(db, [feed.url for feed in missing])
     for feed in missing:

@@ -30,7 +30,7 @@ from feedmill.store.schema import (
 )
 from feedmill.store.subscriptions.feed_settings import RetentionPreference, retention_preferences
 
-LOT = 500
+CHUNK_SIZE = 500
 QUEUED, LEASED = 2, 3
 
 is_starred_or_later = exists().where(
@@ -53,18 +53,18 @@ _is_expired = and_(
     ~is_labelled,
     ~_is_taken_from_pool,
 )
-_of_lot = and_(one_of(entries.c.id, "ids"), _is_expired)
-_victims = select(entries.c.id).where(_of_lot)
+_of_chunk = and_(one_of(entries.c.id, "ids"), _is_expired)
+_victims = select(entries.c.id).where(_of_chunk)
 # By feed, because the index by time begins with the feed.
 _by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
 
 
 def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[Any]]:
-    """Selects a lot of expired entries of these feeds, the number of all of them, and the number of their images."""
-    lot = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)
+    """Selects a chunk of expired entries of these feeds, the number of all of them, and the number of their images."""
+    expired = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)
     with_images = _by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id)
     return (
-        lot.where(feeds.c.id >= bindparam("from_feed"), of, _is_expired).order_by(feeds.c.id).limit(LOT),
+        expired.where(feeds.c.id >= bindparam("from_feed"), of, _is_expired).order_by(feeds.c.id).limit(CHUNK_SIZE),
         select(func.count().label("entries")).select_from(_by_feed).where(of, _is_expired),
         select(func.count().label("images"))
         .select_from(with_images)
@@ -85,7 +85,7 @@ LOCK_SUBSCRIPTIONS = (
     .with_for_update()
 )
 ADD_TOMBSTONES = InsertNew(tombstones).from_select(
-    ["feed_id", "guid", "purged_at"], select(entries.c.feed_id, entries.c.guid, bindparam("at")).where(_of_lot)
+    ["feed_id", "guid", "purged_at"], select(entries.c.feed_id, entries.c.guid, bindparam("at")).where(_of_chunk)
 )
 TO_GARBAGE = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
@@ -104,7 +104,7 @@ UNCOUNT_UNREAD = (
                 users, users.c.unread_list_id == unread.c.list_id
             )
         )
-        .where(users.c.id == subscriptions.c.user_id, entries.c.feed_id == subscriptions.c.feed_id, _of_lot)
+        .where(users.c.id == subscriptions.c.user_id, entries.c.feed_id == subscriptions.c.feed_id, _of_chunk)
         .scalar_subquery()
     )
 )
@@ -114,7 +114,7 @@ _their_lists = select(unread_lists.c.id).where(
 )
 FORGET_UNREAD = unread.delete().where(
     unread.c.list_id.in_(_their_lists),
-    unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_lot)),
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_chunk)),
     # `+ 0`: SQLite would look up every pair of time and entry.
     (unread.c.entry_id + 0).in_(_victims),
 )
@@ -123,11 +123,11 @@ UNCOUNT_ENTRIES = (
     .where(one_of(feeds.c.id, "feeds"))
     .values(
         entry_count=feeds.c.entry_count
-        - select(func.count()).where(entries.c.feed_id == feeds.c.id, _of_lot).scalar_subquery()
+        - select(func.count()).where(entries.c.feed_id == feeds.c.id, _of_chunk).scalar_subquery()
     )
 )
 # Deletes revisions, image tasks and states too, by cascade.
-DROP = entries.delete().where(_of_lot)
+DROP = entries.delete().where(_of_chunk)
 # After the entries, because MySQL does not let a delete select from its own table.
 DROP_POOL_ITEMS = pool_items.delete().where(
     _in_a_pool, one_of(pool_items.c.entry_id, "ids"), ~exists().where(entries.c.id == pool_items.c.entry_id)
@@ -166,7 +166,7 @@ async def count_expired_entries_of_feed(
 async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
     """Deletes entries that left their feed longer ago than their retention; how many there were.
 
-    Lot by lot, each in one batch.
+    Chunk by chunk, each in one batch.
     """
     dropped = await _drop_all(db, EXPIRED, {"before": to_iso(now - usual)}, now)
     for of in await _feeds_with_preferences(db, usual, now):
@@ -194,16 +194,16 @@ def retention_by_feed(preferences: Iterable[RetentionPreference], usual: timedel
 
 async def _drop_all(db: Database, expired: Select[Any], params: Mapping[str, str], now: datetime) -> int:
     dropped, from_feed = 0, 0
-    while lot := await db.query(expired, {**params, "from_feed": from_feed}):
-        dropped += await _drop(db, lot, params["before"], now)
-        from_feed = lot[-1]["feed_id"]
+    while chunk := await db.query(expired, {**params, "from_feed": from_feed}):
+        dropped += await _drop(db, chunk, params["before"], now)
+        from_feed = chunk[-1]["feed_id"]
     return dropped
 
 
-async def _drop(db: Database, lot: Sequence[Row], before: str, now: datetime) -> int:
+async def _drop(db: Database, chunk: Sequence[Row], before: str, now: datetime) -> int:
     params = {
-        "ids": as_list([row["id"] for row in lot]),
-        "feeds": as_list(sorted({row["feed_id"] for row in lot})),
+        "ids": as_list([row["id"] for row in chunk]),
+        "feeds": as_list(sorted({row["feed_id"] for row in chunk})),
         "before": before,
         "at": to_iso(now),
     }

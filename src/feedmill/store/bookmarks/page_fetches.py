@@ -44,8 +44,10 @@ async def take_bookmarks(db: Database, now: datetime, most: int) -> tuple[str, l
     return token, [to_bookmark(row) for row in rows]
 
 
-async def record_page_fetched(db: Database, bookmark_id: int, token: str, facts: PageMetadata, now: datetime) -> None:
-    found = {f"found_{name}": getattr(facts, name) for name in ("title", "description", "image_url")}
+async def record_page_fetched(
+    db: Database, bookmark_id: int, token: str, metadata: PageMetadata, now: datetime
+) -> None:
+    found = {f"found_{name}": getattr(metadata, name) for name in ("title", "description", "image_url")}
     await db.batch([Step(FETCHED, found | {"bookmark": bookmark_id, "token": token, "at": to_iso(now)})])
 
 

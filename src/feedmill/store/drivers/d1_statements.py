@@ -48,8 +48,8 @@ def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[D1Statem
         return [_bound(compiled.sql, row) for row in rows]
     _checked_sql(listed)
     return [
-        _bound(compiled.sql, list(lot.rows[0])) if lot.is_too_long else D1Statement(listed, [lot.listed.decode()])
-        for lot in json_lists(rows)
+        _bound(compiled.sql, list(chunk.rows[0])) if chunk.is_too_long else D1Statement(listed, [chunk.listed.decode()])
+        for chunk in json_lists(rows)
     ]
 
 

@@ -107,7 +107,7 @@ class SqliteDatabase:
         if isinstance(params, Sequence):
             rows = [compiled.values(one) for one in params]
             if getattr(statement, "at_once", False) and (listed := bulk_insert_sql(compiled.sql)):
-                return listed, [(lot.listed.decode(),) for lot in json_lists(rows)], True
+                return listed, [(chunk.listed.decode(),) for chunk in json_lists(rows)], True
             return compiled.sql, rows, True
         return compiled.sql, compiled.values(params), False
 

@@ -41,19 +41,19 @@ class JsonRows(NamedTuple):
 
 def json_lists(rows: Iterable[Sequence[Any]]) -> Iterator[JsonRows]:
     """The rows in as few lists as possible."""
-    lot: list[Sequence[Any]] = []
+    chunk: list[Sequence[Any]] = []
     encoded: list[bytes] = []
     size = 0
     for row in rows:
         text = msgspec.json.encode(row)
-        if lot and size + len(text) > LIST_BYTES:
-            yield JsonRows(lot, _joined(encoded))
-            lot, encoded, size = [], [], 0
-        lot.append(row)
+        if chunk and size + len(text) > LIST_BYTES:
+            yield JsonRows(chunk, _joined(encoded))
+            chunk, encoded, size = [], [], 0
+        chunk.append(row)
         encoded.append(text)
         size += len(text) + len(b",")
-    if lot:
-        yield JsonRows(lot, _joined(encoded))
+    if chunk:
+        yield JsonRows(chunk, _joined(encoded))
 
 
 def _joined(encoded: list[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""Makes every entry of a user's subscriptions unread, in lots."""
+"""Makes every entry of a user's subscriptions unread, in chunks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,8 +9,8 @@ from feedmill.store.dialect import InsertNew, as_list, one_of
 from feedmill.store.schema import entries, feeds, subscriptions, unread, users
 
 # The most feeds, and the most entries of them, that one batch makes unread.
-FEEDS_PER_LOT = 200
-ENTRIES_PER_LOT = 5000
+FEEDS_PER_CHUNK = 200
+ENTRIES_PER_CHUNK = 5000
 
 SUBSCRIBED = (
     select(feeds.c.id, feeds.c.entry_count)
@@ -47,19 +47,19 @@ COUNT = (
 
 async def fill_unread_list(db: Database, user_id: int) -> None:
     """Makes every entry of the user's feeds unread."""
-    for lot in _lots(await db.query(SUBSCRIBED, {"user_id": user_id})):
-        these = {"user_id": user_id, "feed_ids": as_list(lot)}
+    for chunk in _chunks(await db.query(SUBSCRIBED, {"user_id": user_id})):
+        these = {"user_id": user_id, "feed_ids": as_list(chunk)}
         await db.batch([Step(LOCK_FEEDS, these), Step(LOCK_COUNTS, these), Step(FILL, these), Step(COUNT, these)])
 
 
-def _lots(rows: Sequence[Row]) -> Iterator[list[int]]:
-    lot: list[int] = []
+def _chunks(rows: Sequence[Row]) -> Iterator[list[int]]:
+    chunk: list[int] = []
     weight = 0
     for row in rows:
-        if lot and (len(lot) == FEEDS_PER_LOT or weight + row["entry_count"] > ENTRIES_PER_LOT):
-            yield lot
-            lot, weight = [], 0
-        lot.append(row["id"])
+        if chunk and (len(chunk) == FEEDS_PER_CHUNK or weight + row["entry_count"] > ENTRIES_PER_CHUNK):
+            yield chunk
+            chunk, weight = [], 0
+        chunk.append(row["id"])
         weight += row["entry_count"]
-    if lot:
-        yield lot
+    if chunk:
+        yield chunk

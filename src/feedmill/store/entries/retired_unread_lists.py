@@ -1,6 +1,6 @@
 """Deletes unread lists that nobody uses: those that mark-all-read retired, and those of users who are gone.
 
-A list is emptied lot by lot. Each lot asks anew whether the list is unused, because its user may have undone
+A list is emptied chunk by chunk. Each chunk asks anew whether the list is unused, because its user may have undone
 mark-all-read meanwhile.
 """
 
@@ -14,7 +14,7 @@ from feedmill.store.schema import unread, unread_lists, users
 
 # Longer than mark-all-read can be undone, so that no list is emptied while its user has it back.
 RETIRED_LISTS_KEPT_FOR = timedelta(days=2)
-LOT = 1000
+CHUNK_SIZE = 1000
 
 _of_list = unread.c.list_id == bindparam("list_id")
 _has_user = exists().where(users.c.unread_list_id == bindparam("list_id"))
@@ -36,14 +36,14 @@ ORPHANED = select(_lists.c.id).where(
     ~exists().where(unread_lists.c.id == _lists.c.id),
     ~exists().where(users.c.unread_list_id == _lists.c.id),
 )
-END_OF_LOT = (
+END_OF_CHUNK = (
     select(unread.c.sort_at)
     .where(_of_list)
     .order_by(unread.c.sort_at, unread.c.entry_id)
     .limit(1)
     .offset(bindparam("skipped", type_=Integer))
 )
-DROP_LOT = unread.delete().where(_of_list, unread.c.sort_at <= bindparam("end"), _is_unused)
+DROP_CHUNK = unread.delete().where(_of_list, unread.c.sort_at <= bindparam("end"), _is_unused)
 DROP_REST = unread.delete().where(_of_list, _is_unused)
 DROP_LIST = unread_lists.delete().where(
     unread_lists.c.id == bindparam("list_id"), unread_lists.c.retired_at < bindparam("before"), ~_has_user
@@ -55,11 +55,11 @@ async def count_retired_lists(db: Database, before: datetime) -> int:
     return len(await _unused_lists(db, before))
 
 
-async def drop_retired_lists(db: Database, before: datetime, lot: int = LOT) -> int:
+async def drop_retired_lists(db: Database, before: datetime, chunk_size: int = CHUNK_SIZE) -> int:
     """Drops the lists that were retired before then, and those of users who are gone; how many there were."""
     list_ids = await _unused_lists(db, before)
     for list_id in list_ids:
-        await _drop(db, list_id, before, lot)
+        await _drop(db, list_id, before, chunk_size)
     return len(list_ids)
 
 
@@ -68,10 +68,10 @@ async def _unused_lists(db: Database, before: datetime) -> list[int]:
     return [row["id"] for row in rows]
 
 
-async def _drop(db: Database, list_id: int, before: datetime, lot: int) -> None:
+async def _drop(db: Database, list_id: int, before: datetime, chunk_size: int) -> None:
     params = {"list_id": list_id, "before": to_iso(before)}
-    while end := await db.query(END_OF_LOT, params | {"skipped": lot - 1}):
-        [dropped] = await db.batch([Step(DROP_LOT, params | {"end": end[0]["sort_at"]})])
+    while end := await db.query(END_OF_CHUNK, params | {"skipped": chunk_size - 1}):
+        [dropped] = await db.batch([Step(DROP_CHUNK, params | {"end": end[0]["sort_at"]})])
         if not dropped:
             return  # it is used again
     await db.batch([Step(DROP_REST, params), Step(DROP_LIST, params)])

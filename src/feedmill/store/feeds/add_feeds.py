@@ -13,10 +13,10 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy, Feed
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.feeds.read_feeds import feed_of_url
-from feedmill.store.lots import lots
 from feedmill.store.schema import feeds
 
 NEW_FEED = Message("schedule.new_feed")
@@ -84,8 +84,8 @@ async def add_feeds(
     db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: Message = NEW_FEED
 ) -> None:
     """Adds the feeds that do not exist yet, due at `due_at`."""
-    for lot in lots(new):
-        await db.batch([step_to_add_feeds(lot, now, due_at, why)])
+    for chunk in chunked(new):
+        await db.batch([step_to_add_feeds(chunk, now, due_at, why)])
 
 
 def step_to_add_feeds(new: Sequence[NewFeed], now: datetime, due_at: datetime, why: Message = NEW_FEED) -> Step:
@@ -115,9 +115,9 @@ def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> li
 
 async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) -> None:
     """Marks these feeds as added by a person, however they were added first; resting feeds become due."""
-    for lot in lots(ids):
+    for chunk in chunked(ids):
         params = {
-            "ids": as_list(list(lot)),
+            "ids": as_list(list(chunk)),
             "at": to_iso(now),
             "why": message_to_stored(Message("schedule.added_again")),
         }

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import func, select
 
+from feedmill.store.chunks import chunked
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.lots import lots
 from feedmill.store.schema import feed_urls, feeds
 
 BY_CURRENT_URL = select(feeds.c.url, feeds.c.id, feeds.c.merged_into).where(one_of(feeds.c.url, "urls"))
@@ -21,16 +21,16 @@ BY_FORMER_URL = (
 async def feed_ids_by_current_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
     """The feeds whose current URLs these are, also feeds that were merged into others."""
     found: dict[str, int] = {}
-    for lot in lots(urls):
-        found |= {row["url"]: row["id"] for row in await db.query(BY_CURRENT_URL, {"urls": as_list(list(lot))})}
+    for chunk in chunked(urls):
+        found |= {row["url"]: row["id"] for row in await db.query(BY_CURRENT_URL, {"urls": as_list(list(chunk))})}
     return found
 
 
 async def feed_ids_by_any_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
     """By URL the feed that is there, or was before it moved; unknown URLs are left out."""
     found: dict[str, int] = {}
-    for lot in lots(urls):
-        params = {"urls": as_list(list(lot))}
+    for chunk in chunked(urls):
+        params = {"urls": as_list(list(chunk))}
         found |= {row["url"]: row["feed_id"] for row in await db.query(BY_FORMER_URL, params)}
         # A merged feed keeps its row at the old URL: the feed that it was merged into is meant.
         found |= {row["url"]: row["merged_into"] or row["id"] for row in await db.query(BY_CURRENT_URL, params)}

@@ -1,4 +1,4 @@
-"""Stops, starts and removes feeds; a feed is removed in lots.
+"""Stops, starts and removes feeds; a feed is removed in chunks.
 
 So a feed with a million entries blocks nobody. Its objects are recorded as garbage in the batch that deletes their
 rows: a crash leaves neither a lost object nor a dangling row, and removing the feed again completes it.
@@ -13,9 +13,9 @@ from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.object_garbage import RECORD
+from feedmill.store.chunks import CHUNK_SIZE
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
-from feedmill.store.lots import LOT
 from feedmill.store.schema import (
     entries,
     feeds,
@@ -41,7 +41,9 @@ START = (
     .values(status="active", next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
     .values(consecutive_failures=0, gone_since=None, merged_into=None)
 )
-SOME_ENTRIES = select(entries.c.id).where(entries.c.feed_id == bindparam("feed_id")).order_by(entries.c.id).limit(LOT)
+SOME_ENTRIES = (
+    select(entries.c.id).where(entries.c.feed_id == bindparam("feed_id")).order_by(entries.c.id).limit(CHUNK_SIZE)
+)
 _its_subscriptions = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("feed_id"))
 _its_readers = select(subscriptions.c.user_id).where(subscriptions.c.feed_id == bindparam("feed_id"))
 FORGET_UNREAD = unread.delete().where(

@@ -19,7 +19,7 @@ from feedmill.store.dialect import insert
 from feedmill.store.pools.gather_progress import gathered_up_to, step_to_restart_gathering
 from feedmill.store.schema import pool_groups, pool_items, users
 
-LOT = 5000
+CHUNK_SIZE = 5000
 NOBODY = Actor()
 
 ALL = (
@@ -36,7 +36,9 @@ CHANGE = (
     .values({name: bindparam(name) for name in ("name", "rule", "settings", "paused")})
     .values(labels_user_id=_labels_of)
 )
-SOME_ITEMS = select(pool_items.c.id).where(pool_items.c.group_id == bindparam("group")).limit(LOT).subquery("some")
+SOME_ITEMS = (
+    select(pool_items.c.id).where(pool_items.c.group_id == bindparam("group")).limit(CHUNK_SIZE).subquery("some")
+)
 DROP_ITEMS = pool_items.delete().where(pool_items.c.id.in_(select(SOME_ITEMS.c.id)))
 CHANGE_RULE = pool_groups.update().where(pool_groups.c.id == bindparam("group")).values(rule=bindparam("rule"))
 DROP = pool_groups.delete().where(pool_groups.c.id == bindparam("group"))
@@ -104,7 +106,7 @@ async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, fir
 
 
 async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
-    """Deletes a group; its items first, lot by lot."""
+    """Deletes a group; its items first, chunk by chunk."""
     while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
         pass
     await db.batch([Step(DROP, {"group": group.id}), step_to_audit(by, "pool.delete", group.name, now)])

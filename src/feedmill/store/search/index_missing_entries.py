@@ -17,7 +17,7 @@ from feedmill.store.search.index_table import place_seconds, search_texts
 
 # How many ids are scanned at once, and how many entries are added in one batch: D1 limits its statements.
 WINDOW = 10_000
-LOT = 40
+CHUNK_SIZE = 40
 
 LAST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
 MISSING: Select[Any] = (
@@ -34,7 +34,7 @@ MISSING: Select[Any] = (
         ~exists().where(search_texts.c.entry_id == entries.c.id),
     )
     .order_by(entries.c.id)
-    .limit(LOT)
+    .limit(CHUNK_SIZE)
 )
 # No refresh changes these entries until the batch ends: it would not find the index row to update.
 LOCK = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
@@ -50,23 +50,23 @@ class _Entry:
 
 
 async def index_missing_entries(db: Database) -> int:
-    """Adds all entries that are not in the index, in lots; how many there were. It can be interrupted and resumed."""
+    """Adds all entries that are not in the index, in chunks; how many there were. It can be interrupted and resumed."""
     [last] = await db.query(LAST_ID)
     added = 0
     for after in range(0, last["id"], WINDOW):
         window = {"after": after, "until": after + WINDOW}
-        while lot := await db.query(MISSING, window):
-            await db.batch(await asyncio.to_thread(_steps, lot))
-            added += len(lot)
+        while chunk := await db.query(MISSING, window):
+            await db.batch(await asyncio.to_thread(_steps, chunk))
+            added += len(chunk)
             # Not from the start again: an entry that is changing now is left for the next run.
-            window["after"] = lot[-1]["id"]
+            window["after"] = chunk[-1]["id"]
     return added
 
 
-def _steps(lot: Sequence[Row]) -> list[Step]:
+def _steps(chunk: Sequence[Row]) -> list[Step]:
     rows = [
         {"entry": row["id"], "digest": row["digest"], "seconds": place_seconds(from_iso(row["sort_at"]))}
         | indexed_words(_Entry(*(row[name] for name in _Entry.__slots__)))
-        for row in lot
+        for row in chunk
     ]
-    return [Step(LOCK, {"ids": as_list([row["id"] for row in lot])}), Step(ADD_MISSING, rows)]
+    return [Step(LOCK, {"ids": as_list([row["id"] for row in chunk])}), Step(ADD_MISSING, rows)]

@@ -13,21 +13,21 @@ MAX_DELAY_STEPS = 10
 
 
 @dataclass(slots=True)
-class ImageLot:
+class ImageSelection:
     """The tasks to take, and the tasks to postpone by the time until which they wait."""
 
     taken: list[int] = field(default_factory=list)
     postponed: dict[datetime, list[int]] = field(default_factory=dict)
 
 
-def choose_lot(waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, now: datetime) -> ImageLot:
+def choose_images(waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, now: datetime) -> ImageSelection:
     """Chooses up to `limit` of the tasks, given as id and URL. Without a gap between requests none is postponed."""
-    lot = ImageLot()
+    selection = ImageSelection()
     for ids in group_by_host(waiting).values():
         share = IMAGES_PER_HOST if gap else len(ids)
-        lot.taken += ids[: min(share, limit - len(lot.taken))]
-        _postpone(ids[share:], gap, now, lot.postponed)
-    return lot
+        selection.taken += ids[: min(share, limit - len(selection.taken))]
+        _postpone(ids[share:], gap, now, selection.postponed)
+    return selection
 
 
 def group_by_host(waiting: Sequence[tuple[int, str]]) -> Mapping[str, list[int]]:
