@@ -205,11 +205,11 @@ class PoolsClient:
 
     async def ack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         """Acknowledges leased items as used; returns how many were still leased."""
-        return await self._settle("ack", group, kind, token, ids)
+        return await self._end_leases("ack", group, kind, token, ids)
 
     async def nack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         """Returns leased items to the pool; returns how many were still leased."""
-        return await self._settle("nack", group, kind, token, ids)
+        return await self._end_leases("nack", group, kind, token, ids)
 
     # --- for an admin
 
@@ -225,6 +225,6 @@ class PoolsClient:
         """Withdraws from an account the right to take from the group."""
         await self._connection.read("DELETE", f"/pools/{group}/grants/{user}")
 
-    async def _settle(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
+    async def _end_leases(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         body = {"token": token, "ids": list(ids)}
         return (await self._connection.ask("POST", f"/pools/{group}/{kind}/{verb}", ItemCountResponse, body)).count

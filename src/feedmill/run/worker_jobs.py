@@ -57,7 +57,7 @@ class WorkerJobRunner:
             own_jobs = await self._take(jobs)
             async with self._locked([feed_lock(job.feed_id) for job in own_jobs], job_id):
                 results = await self.engine.run_all(own_jobs, priority)
-            await self._settle(own_jobs, results)
+            await self._record_ended(own_jobs, results)
             await self._finish_batch(jobs[0].batch_id)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed("refresh_feeds", error)
@@ -91,7 +91,7 @@ class WorkerJobRunner:
         await self.db.batch([step_to_end_job(batch_id, outcome, self.clock()) for outcome in ended])
         return await claim_feeds(self.db, [id for id in left if id not in skipped], self.clock())
 
-    async def _settle(self, jobs: Sequence[RefreshFeed], results: Sequence[object]) -> None:
+    async def _record_ended(self, jobs: Sequence[RefreshFeed], results: Sequence[object]) -> None:
         """Releases jobs that were not run, and records as failed those that ended without an outcome."""
         undone = [job for job, result in zip(jobs, results, strict=True) if isinstance(result, JobNotRun)]
         if undone:

@@ -19,7 +19,13 @@ LEASE = timedelta(seconds=180)
 
 
 async def take_with_token(
-    db: Database, take: Update, mine: Select[Any], release: Update, ids: Sequence[int], now: datetime, lease: timedelta
+    db: Database,
+    take: Update,
+    claimed: Select[Any],
+    release: Update,
+    ids: Sequence[int],
+    now: datetime,
+    lease: timedelta,
 ) -> tuple[str, list[Row]]:
     """Takes those of these rows that are still due; the token of the lease, and the rows."""
     token = token_hex(16)
@@ -29,7 +35,7 @@ async def take_with_token(
     values = {"ids": as_list(list(ids)), "token": token, "now": at, "until": to_iso(now + lease)}
     try:
         [taken] = await db.batch([Step(take, values)])
-        return token, await db.query(mine, {"token": token}) if taken else []
+        return token, await db.query(claimed, {"token": token}) if taken else []
     except asyncio.CancelledError:
         # Whether the rows were taken is unknown, and only this call knows the token.
         await asyncio.shield(db.batch([Step(release, {"token": token, "again_at": at})]))
@@ -39,11 +45,11 @@ async def take_with_token(
 class Leases:
     """Leases on the rows of a table with `next_attempt_at` and `claim_token`; `key` identifies a row.
 
-    `waiting` selects keys of what is `due` at `now`; `mine` selects what is handed out of the rows with a `token`.
+    `waiting` selects keys of what is `due` at `now`; `claimed` selects what is handed out of the rows with a `token`.
     """
 
     def __init__(
-        self, table: Table, key: Column[Any], due: ColumnElement[bool], waiting: Select[Any], mine: Select[Any]
+        self, table: Table, key: Column[Any], due: ColumnElement[bool], waiting: Select[Any], claimed: Select[Any]
     ) -> None:
         has_token = table.c.claim_token == bindparam("token")
         self._key = key.name
@@ -53,13 +59,13 @@ class Leases:
             .where(one_of(key, "ids"), due)
             .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
         )
-        self._mine = mine.where(has_token)
+        self._claimed = claimed.where(has_token)
         self._release = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
 
     async def take(self, db: Database, now: datetime, **limits: int | str) -> tuple[str, list[Row]]:
         """Takes due rows; the token of the lease, and the rows, which nobody else gets until it ends."""
         waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_iso(now), **limits})]
-        return await take_with_token(db, self._take, self._mine, self._release, waiting, now, LEASE)
+        return await take_with_token(db, self._take, self._claimed, self._release, waiting, now, LEASE)
 
     async def release(self, db: Database, token: str, now: datetime) -> None:
         """Releases the rows that were taken and not settled; they are due at once."""

@@ -21,13 +21,13 @@ TAKE_OVER = (
 )
 RENEW = (
     locks.update()
-    .where(locks.c.name == bindparam("key"), locks.c.token == bindparam("mine"))
+    .where(locks.c.name == bindparam("key"), locks.c.token == bindparam("own_token"))
     .values(until=bindparam("until"))
 )
 OWNER = select(locks.c.token).where(locks.c.name == bindparam("key"))
 HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.until > bindparam("now"))
-MINE = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("mine"))
-RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("mine"))
+OWN = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("own_token"))
+RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("own_token"))
 
 Renew = Callable[[], Awaitable[bool]]
 
@@ -54,7 +54,7 @@ async def acquire_all(db: Database, names: Sequence[str], token: str, now: datet
             Step(INSERT, [{"name": name, "token": token, "until": until} for name in names]),
         ]
     )
-    return {row["name"] for row in await db.query(MINE, {"names": as_list(list(names)), "mine": token})}
+    return {row["name"] for row in await db.query(OWN, {"names": as_list(list(names)), "own_token": token})}
 
 
 async def held_locks(db: Database, names: Sequence[str], now: datetime) -> set[str]:
@@ -64,18 +64,18 @@ async def held_locks(db: Database, names: Sequence[str], now: datetime) -> set[s
 
 async def renew(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
     """Renews the lease; whether `token` still owns the lock."""
-    step = Step(RENEW, {"key": name, "mine": token, "until": to_iso(now + lease)})
+    step = Step(RENEW, {"key": name, "own_token": token, "until": to_iso(now + lease)})
     return await db.batch([step]) == [1]
 
 
 async def release(db: Database, name: str, token: str) -> None:
     """Releases the lock, if `token` still owns it."""
-    await db.batch([Step(RELEASE, {"key": name, "mine": token})])
+    await db.batch([Step(RELEASE, {"key": name, "own_token": token})])
 
 
 async def release_all(db: Database, names: Sequence[str], token: str) -> None:
     """Releases those of these locks that `token` still owns."""
-    await db.batch([Step(RELEASE, [{"key": name, "mine": token} for name in names])])
+    await db.batch([Step(RELEASE, [{"key": name, "own_token": token} for name in names])])
 
 
 @asynccontextmanager

@@ -68,11 +68,11 @@ async def test_only_the_newest_matches_are_ranked(sqlite: Database) -> None:
 async def test_a_narrow_condition_is_the_driving_index(sqlite: Database) -> None:
     for condition in NARROW:
         question = prepare_search(And((CAT, condition)), SQLITE.match_text)
-        [lead] = question.shape.parts
+        [driving_condition] = question.shape.parts
 
         plan = await _plan(
             sqlite,
-            keys_by_date(StatementKey(SQLITE, True, question.shape, lead, 50, is_first=False)),
+            keys_by_date(StatementKey(SQLITE, True, question.shape, driving_condition, 50, is_first=False)),
             question.params,
         )
 
@@ -89,7 +89,7 @@ async def test_postgresql_keeps_one_plan_for_every_word(
 
     async with emptied(request, "postgresql", tmp_path) as postgres:
         walk = await _explain(postgres, "EXPLAIN", by(asked), question.params)
-        fetch = await _explain(postgres, "EXPLAIN", by(asked._replace(lead=WORDS)), question.params)
+        fetch = await _explain(postgres, "EXPLAIN", by(asked._replace(driving_condition=WORDS)), question.params)
 
     # Estimates for a word are not part of the plan, so that it is as good for the next one.
     assert "search_texts_words" not in str(walk)

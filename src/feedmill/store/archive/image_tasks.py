@@ -35,7 +35,7 @@ TAKE = (
     .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
 )
 POSTPONE = image_tasks.update().where(one_of(image_tasks.c.id, "ids"), _waiting).values(next_attempt_at=bindparam("at"))
-MINE = (
+CLAIMED = (
     select(
         image_tasks.c.id,
         image_tasks.c.feed_id,
@@ -59,27 +59,27 @@ RELEASE = (
     .values(claim_token=None, claimed_until=None)
 )
 
-_mine = and_(image_tasks.c.id == bindparam("task_id"), image_tasks.c.claim_token == bindparam("token"))
+_claimed = and_(image_tasks.c.id == bindparam("task_id"), image_tasks.c.claim_token == bindparam("token"))
 # A key whose object is about to be deleted must not be reserved.
 IS_NOT_GARBAGE = ~exists(select(object_garbage.c.id).where(object_garbage.c.key == bindparam("key")))
 # An earlier attempt may have stored an image of another type under another key.
 DROP_OTHER_KEY = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
     select(image_tasks.c.object_key, bindparam("now")).where(
-        _mine, image_tasks.c.object_key.is_not(None), image_tasks.c.object_key != bindparam("key"), IS_NOT_GARBAGE
+        _claimed, image_tasks.c.object_key.is_not(None), image_tasks.c.object_key != bindparam("key"), IS_NOT_GARBAGE
     ),
 )
-RESERVE = image_tasks.update().where(_mine, IS_NOT_GARBAGE).values(object_key=bindparam("key"))
+RESERVE = image_tasks.update().where(_claimed, IS_NOT_GARBAGE).values(object_key=bindparam("key"))
 RELEASED: dict[str, Any] = {"claim_token": None, "claimed_until": None, "updated_at": bindparam("now")}
 STORED = (
     image_tasks.update()
-    .where(_mine)
+    .where(_claimed)
     .values(status=ImageStatus.SUCCESS, attempts=image_tasks.c.attempts + 1, next_attempt_at=None, last_error=None)
     .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **RELEASED)
 )
 FAILED = (
     image_tasks.update()
-    .where(_mine)
+    .where(_claimed)
     .values(status=bindparam("new_status"), attempts=image_tasks.c.attempts + bindparam("counted", type_=Integer))
     .values(next_attempt_at=bindparam("at"), last_error=bindparam("reason"), **RELEASED)
 )
@@ -112,7 +112,7 @@ async def take_image_tasks(
     db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE
 ) -> list[ImageTask]:
     """Claims those of these tasks that are still due and not claimed."""
-    token, rows = await take_with_token(db, TAKE, MINE, RELEASE, ids, now, lease)
+    token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE, ids, now, lease)
     return [_task(row, token) for row in rows]
 
 

@@ -11,28 +11,28 @@ from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import image_tasks, raw_bodies, subscriptions
 
-_mine = subscriptions.c.user_id == bindparam("user_id")
+_of_user = subscriptions.c.user_id == bindparam("user_id")
 RAW = (
     select(raw_bodies.c.feed_id, func.count().label("n"), func.sum(raw_bodies.c.size).label("bytes"))
     .join(subscriptions, subscriptions.c.feed_id == raw_bodies.c.feed_id)
-    .where(_mine)
+    .where(_of_user)
     .group_by(raw_bodies.c.feed_id)
 )
 IMAGES = (
     select(image_tasks.c.feed_id, func.count().label("n"), func.sum(image_tasks.c.size).label("bytes"))
     .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
-    .where(_mine, image_tasks.c.status == "success")
+    .where(_of_user, image_tasks.c.status == "success")
     .group_by(image_tasks.c.feed_id)
 )
 RAW_SINCE = (
     select(func.count().label("n"), func.coalesce(func.sum(raw_bodies.c.size), 0).label("bytes"))
     .join(subscriptions, subscriptions.c.feed_id == raw_bodies.c.feed_id)
-    .where(_mine, raw_bodies.c.fetched_at >= bindparam("since"))
+    .where(_of_user, raw_bodies.c.fetched_at >= bindparam("since"))
 )
 IMAGES_SINCE = (
     select(func.count().label("n"), func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes"))
     .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
-    .where(_mine, image_tasks.c.status == "success", image_tasks.c.created_at >= bindparam("since"))
+    .where(_of_user, image_tasks.c.status == "success", image_tasks.c.created_at >= bindparam("since"))
 )
 
 _theirs = one_of(subscriptions.c.user_id, "user_ids")

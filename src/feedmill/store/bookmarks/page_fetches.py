@@ -18,7 +18,7 @@ _due = and_(_of.status == BookmarkStatus.PENDING, _of.next_attempt_at <= bindpar
 WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
 LEASES = Leases(bookmarks, _of.id, _due, WAITING, select(bookmarks).order_by(_of.id))
 release_bookmarks = LEASES.release
-_mine = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
+_claimed = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
 _found: dict[str, Any] = {
     "title": func.coalesce(_of.title, bindparam("found_title")),  # what a person wrote stays
     "description": bindparam("found_description"),
@@ -26,13 +26,13 @@ _found: dict[str, Any] = {
 }
 FETCHED = (
     bookmarks.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(status=BookmarkStatus.FETCHED, attempts=_of.attempts + 1, next_attempt_at=None, claim_token=None)
     .values(last_error=None, fetched_at=bindparam("at"), **_found)
 )
 FAILED = (
     bookmarks.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(status=bindparam("to"), attempts=_of.attempts + bindparam("new_attempts", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
 )

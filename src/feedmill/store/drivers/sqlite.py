@@ -60,7 +60,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
         self._busy_seconds = busy_seconds
-        self._mine = threading.local()
+        self._thread_local = threading.local()
         self._open: list[sqlite3.Connection] = []
         self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
         self._writer = SqliteWriter(self._connect)
@@ -127,9 +127,9 @@ class SqliteDatabase:
             raise self._translate(error) from error
 
     def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._mine, "connection", None)
+        connection: sqlite3.Connection | None = getattr(self._thread_local, "connection", None)
         if connection is None:
-            connection = self._mine.connection = self._connect()
+            connection = self._thread_local.connection = self._connect()
             self._open.append(connection)
         return connection
 
@@ -217,5 +217,5 @@ def _copy(connection: sqlite3.Connection, target: Path) -> None:
 def quick_check(path: Path) -> str:
     """What SQLite says of a file that nobody uses: `ok`, or what is wrong. Nothing is left beside the file."""
     with closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as connection:
-        [[said]] = connection.execute("PRAGMA quick_check(1)").fetchall()
-    return str(said)
+        [[result]] = connection.execute("PRAGMA quick_check(1)").fetchall()
+    return str(result)

@@ -135,13 +135,13 @@ def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
 def _send_results(tasks: list[WriteTask], results: list[Any]) -> None:
     """Wakes every loop once, however many of its tasks are done."""
     for loop in {task.loop for task in tasks}:
-        mine = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
+        outcomes = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
         # A loop that was closed has nobody left who waits.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_settle, mine)
+            loop.call_soon_threadsafe(_set_results, outcomes)
 
 
-def _settle(outcomes: "list[tuple[asyncio.Future[Any], Any]]") -> None:
+def _set_results(outcomes: "list[tuple[asyncio.Future[Any], Any]]") -> None:
     for future, result in outcomes:
         if future.done():
             continue

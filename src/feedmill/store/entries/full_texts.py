@@ -55,18 +55,18 @@ _due = _of.next_attempt_at <= bindparam("now")
 WAITING = (
     select(_of.entry_id).where(_due).order_by(_of.next_attempt_at, _of.entry_id).limit(bindparam("most", type_=Integer))
 )
-MINE = (
+CLAIMED = (
     select(_of.entry_id, _of.attempts, entries.c.feed_id, entries.c.link)
     .join(entries, entries.c.id == _of.entry_id)
     .order_by(_of.entry_id)
 )
-LEASES = Leases(full_text_tasks, _of.entry_id, _due, WAITING, MINE)
+LEASES = Leases(full_text_tasks, _of.entry_id, _due, WAITING, CLAIMED)
 release_full_text_tasks = LEASES.release
-_mine = (_of.entry_id == bindparam("entry"), _of.claim_token == bindparam("token"))
-DONE = full_text_tasks.delete().where(*_mine)
+_claimed = (_of.entry_id == bindparam("entry"), _of.claim_token == bindparam("token"))
+DONE = full_text_tasks.delete().where(*_claimed)
 POSTPONE = (
     full_text_tasks.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(attempts=_of.attempts + bindparam("new_attempts", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"))
 )

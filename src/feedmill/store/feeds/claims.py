@@ -112,11 +112,11 @@ async def take_over_claims(
     db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
 ) -> list[Claim]:
     """Takes over the claims that `token` holds on these feeds, with a new token: only one of two callers gets them."""
-    mine = token_hex(16)
-    values = {"ids": as_list(list(ids)), "old": token, "token": mine, "until": to_iso(now + lease)}
+    new_token = token_hex(16)
+    values = {"ids": as_list(list(ids)), "old": token, "token": new_token, "until": to_iso(now + lease)}
     [taken] = await db.batch([Step(TAKE_OVER, values)])
-    rows = await db.query(CLAIMED, {"token": mine}) if taken else []
-    return [Claim(to_feed(row), mine) for row in rows]
+    rows = await db.query(CLAIMED, {"token": new_token}) if taken else []
+    return [Claim(to_feed(row), new_token) for row in rows]
 
 
 ALREADY_RUNNING = Message("job.already_running")

@@ -36,12 +36,12 @@ _due = _of.next_attempt_at <= bindparam("now")
 WAITING = (
     select(_of.feed_id).where(_due).order_by(_of.next_attempt_at, _of.feed_id).limit(bindparam("most", type_=Integer))
 )
-MINE = (
+CLAIMED = (
     select(_of.feed_id, _of.attempts, feeds.c.icon_url, feeds.c.site_url, feeds.c.url)
     .join(feeds, feeds.c.id == _of.feed_id)
     .order_by(_of.feed_id)
 )
-LEASES = Leases(icons, _of.feed_id, _due, WAITING, MINE)
+LEASES = Leases(icons, _of.feed_id, _due, WAITING, CLAIMED)
 release_icon_tasks = LEASES.release
 
 _has_token = _of.claim_token == bindparam("token")

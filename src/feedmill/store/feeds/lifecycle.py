@@ -86,10 +86,10 @@ async def private_feeds_of(db: Database, user_id: int) -> list[int]:
 async def remove_feed(db: Database, feed_id: int, now: datetime, objects: Sequence[str] = ()) -> None:
     """Deletes the feed with all its data; `objects` are keys of further objects that belong to it."""
     await stop_feed(db, feed_id, Message("schedule.being_removed"))
-    mine = {"feed_id": feed_id, "at": to_iso(now)}
-    await db.batch([Step(FORGET_UNREAD, mine)])
-    while some := await db.query(SOME_ENTRIES, mine):
+    params = {"feed_id": feed_id, "at": to_iso(now)}
+    await db.batch([Step(FORGET_UNREAD, params)])
+    while some := await db.query(SOME_ENTRIES, params):
         ids = {"ids": as_list([row["id"] for row in some]), "at": to_iso(now)}
         await db.batch([Step(IMAGES_TO_GARBAGE, ids), Step(DROP_POOL_ITEMS, ids), Step(DROP_ENTRIES, ids)])
     noted = [Step(RECORD, [{"key": key, "recorded_at": to_iso(now)} for key in objects])] if objects else []
-    await db.batch([Step(RAW_TO_GARBAGE, mine), *noted, Step(FORGET_MERGES, mine), Step(DROP_FEED, mine)])
+    await db.batch([Step(RAW_TO_GARBAGE, params), *noted, Step(FORGET_MERGES, params), Step(DROP_FEED, params)])

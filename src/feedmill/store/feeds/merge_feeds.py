@@ -105,8 +105,8 @@ async def preview_merge(db: Database, source: int, target: int) -> MergePreview:
     )
 
 
-async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[Step] = ()) -> int:
-    """Moves the subscribers of the source to the target, with the steps `also`, in one batch; how many entries moved.
+async def merge_feeds(db: Database, merge: Merge, now: datetime, extra: Sequence[Step] = ()) -> int:
+    """Moves the subscribers of the source to the target, with the steps `extra`, in one batch; how many entries moved.
 
     Repeating it changes nothing.
     """
@@ -127,7 +127,7 @@ async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[
             *_steps_for_subscriptions(found, params),
             *await _steps_for_feeds(db, merge, now),
             *await steps_to_add_feed_to_rules(db, merge.source, merge.target, found.first_unseen),
-            *also,
+            *extra,
         ]
     )
     return len(found.movable)

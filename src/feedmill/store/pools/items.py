@@ -63,7 +63,7 @@ def _number(state: PoolItemState) -> ColumnElement[int]:
 
 
 # The pool is compared too: the token of one pool settles nothing in another.
-_mine = (*_listed(PoolItemState.LEASED), _items.taken_by == bindparam("mine"), _of_pool)
+_leased = (*_listed(PoolItemState.LEASED), _items.taken_by == bindparam("lease_token"), _of_pool)
 # An item with too many attempts becomes dead.
 _is_last_attempt = _items.attempts >= bindparam("most_attempts")
 _back = {
@@ -88,13 +88,13 @@ UNDO = _change(
     taken_by=None,
     attempts=_items.attempts - 1,
 )
-ACK = _change(*_mine, status=PoolItemState.USED, leased_until=None)
-NACK = _change(*_mine, **_back)
+ACK = _change(*_leased, status=PoolItemState.USED, leased_until=None)
+NACK = _change(*_leased, **_back)
 # The consumer did not look at these items, so this was no attempt.
 GIVE_BACK = _change(
-    *_mine, status=PoolItemState.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
+    *_leased, status=PoolItemState.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
 )
-EXTEND = pool_items.update().where(*_mine).values(leased_until=bindparam("until"))
+EXTEND = pool_items.update().where(*_leased).values(leased_until=bindparam("until"))
 EXPIRE = _change(_items.status == PoolItemState.LEASED, _items.leased_until <= bindparam("now"), _of_pool, **_back)
 REQUEUE = _change(
     _of_pool,
@@ -132,7 +132,7 @@ def _reading(kind: PoolKind) -> Select[Any]:
     return select(_items.id, _items.attempts, *_texts[kind]).select_from(_with_entry).order_by(*_in_order)
 
 
-MINE = {
+CLAIMED = {
     kind: _reading(kind).where(_items.taken_by == bindparam("token"), _items.status == bindparam("to"))
     for kind in PoolKind
 }
@@ -174,7 +174,7 @@ async def claim_items(
         "until": iso_or_none(until),
     }
     [taken] = await db.batch([Step(CLAIM, values)])
-    rows = await db.query(MINE[pool.kind], {"token": token, "to": to}) if taken else []
+    rows = await db.query(CLAIMED[pool.kind], {"token": token, "to": to}) if taken else []
     return [PoolItemSource(**row) for row in rows]
 
 
@@ -249,7 +249,7 @@ async def extend_items(db: Database, pool: PoolKey, ids: Sequence[int], token: s
 
 
 def _held(pool: PoolKey, ids: Sequence[int], token: str) -> dict[str, int | str]:
-    return {**pool.values, "ids": as_list(list(ids)), "mine": token}
+    return {**pool.values, "ids": as_list(list(ids)), "lease_token": token}
 
 
 async def expire_items(db: Database, pool: PoolKey, most_attempts: int, now: datetime) -> int:

@@ -1,8 +1,8 @@
 """Conditions that may be the driving index of a search, because few entries fulfil them.
 
 By date, the walk ends as soon as a page is full: best when much of what it meets fits. But three starred entries
-among a million would be met after a million steps. So what is narrow is counted first, up to `FEW`, and leads if it
-is. Whether words lead depends on the database (`search_dialect.py`).
+among a million would be met after a million steps. So what is narrow is counted first, up to `FEW`, and is the
+driving index if it is. Whether words can be depends on the database (`search_dialect.py`).
 """
 
 from typing import Any
@@ -74,13 +74,13 @@ async def find_narrow_condition(db: Database, search: PreparedSearch, user_id: i
     return None
 
 
-def entries_of_lead(lead: ConditionShape) -> Select[Any] | CompoundSelect[Any]:
+def entries_of_condition(driving_condition: ConditionShape) -> Select[Any] | CompoundSelect[Any]:
     """The entries of a condition to begin with."""
-    match lead.kind:
+    match driving_condition.kind:
         case "feeds":
-            return _of_feeds(lead.name)
+            return _of_feeds(driving_condition.name)
         case "labels":
-            return _of_labels(lead.name)
+            return _of_labels(driving_condition.name)
         case kind:
             return _FIXED[kind]
 

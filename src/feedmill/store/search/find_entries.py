@@ -18,7 +18,7 @@ from feedmill.store.entries.visible_entries import ListedEntries, select_listed_
 from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql, may_see, sql_of
-from feedmill.store.search.driving_index import WORDS, entries_of_lead
+from feedmill.store.search.driving_index import WORDS, entries_of_condition
 from feedmill.store.search.index_table import IDS_PER_SECOND, place_of_second, place_seconds, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, prepare_search
 from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_worth, search_dialect
@@ -32,7 +32,7 @@ class StatementKey(NamedTuple):
     dialect: SearchDialect
     has_match: bool
     shape: ConditionShape
-    lead: ConditionShape | None
+    driving_condition: ConditionShape | None
     size: int
     is_first: bool
 
@@ -43,8 +43,8 @@ async def find_newest_matches(
     """The newest entries that match, in order, from `below` on."""
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
-    lead = await dialect.choose_lead(db, search, user_id, most)
-    key = StatementKey(dialect, search.has_match, search.shape, lead, round_limit_up(most), below is None)
+    driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
+    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), below is None)
     return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **_bounds(below)})
 
 
@@ -54,8 +54,8 @@ async def find_best_matches(
     """The best matches after the first `skipped`; the newest if the search has no words."""
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
-    lead = await dialect.choose_lead(db, search, user_id, RANKED)
-    key = StatementKey(dialect, search.has_match, search.shape, lead, round_limit_up(most), skipped == 0)
+    driving_condition = await dialect.choose_driving_condition(db, search, user_id, RANKED)
+    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), skipped == 0)
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 
@@ -93,25 +93,25 @@ def keys_by_date(key: StatementKey) -> Select[Any]:
     found, place = _found(key)
     if not key.is_first:
         bound = place_of_second("below_second") + bindparam("below_id", type_=BigInteger())
-        # The + 0 keeps the index of places from being read in addition to the lead.
-        found = found.where((place if key.dialect.walks_by_date(key.lead) else place + 0) < bound)
+        # The + 0 keeps the index of places from being read in addition to the driving condition.
+        found = found.where((place if key.dialect.walks_by_date(key.driving_condition) else place + 0) < bound)
     return _newest(key, found, place, key.size)
 
 
 def keys_by_rank(key: StatementKey) -> Select[Any]:
     """The statement for the keys of a page of the best matches; a smaller `worth` is a better match."""
     found, place = _found(key)
-    measured = key.dialect.rank_value(key.lead) if key.has_match else None
+    measured = key.dialect.rank_value(key.driving_condition) if key.has_match else None
     if measured is not None:
         found = found.add_columns(measured.label("measured"))
     newest = _newest(key, found, place, RANKED).subquery("newest")
-    page = key.dialect.rank(newest, key.lead) if key.has_match else by_worth(newest, literal_column("0"))
+    page = key.dialect.rank(newest, key.driving_condition) if key.has_match else by_worth(newest, literal_column("0"))
     page = page.order_by(newest.c.place.desc()).limit(literal_number(key.size))
     return page if key.is_first else page.offset(bindparam("skipped", type_=Integer()))
 
 
 def _newest(key: StatementKey, found: Select[Any], place: ColumnElement[int], size: int) -> Select[Any]:
-    if key.dialect.walks_by_date(key.lead):
+    if key.dialect.walks_by_date(key.driving_condition):
         return found.order_by(place.desc()).limit(literal_number(size))
     # The offset keeps the database from scanning by date: all rows are found before they are ordered.
     fenced = found.offset(literal_number(0)).subquery("fenced")
@@ -127,11 +127,11 @@ def _found(key: StatementKey) -> tuple[Select[Any], ColumnElement[int]]:
 
 
 def _start(key: StatementKey) -> SearchStart:
-    if key.lead == WORDS and key.dialect.words_start is not None:
+    if key.driving_condition == WORDS and key.dialect.words_start is not None:
         return key.dialect.words_start
-    conditions: list[Sql] = [key.dialect.has_match(key.lead)] if key.has_match else []
-    if key.lead is not None and key.lead != WORDS:
-        conditions.append(search_texts.c.entry_id.in_(entries_of_lead(key.lead)))
+    conditions: list[Sql] = [key.dialect.has_match(key.driving_condition)] if key.has_match else []
+    if key.driving_condition is not None and key.driving_condition != WORDS:
+        conditions.append(search_texts.c.entry_id.in_(entries_of_condition(key.driving_condition)))
     return SearchStart(search_texts, search_texts.c.place, (search_texts,), tuple(conditions))
 
 

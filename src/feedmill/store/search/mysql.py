@@ -85,7 +85,7 @@ class MysqlSearch:
     def match_text(self, condition: SearchCondition) -> str:
         return boolean_mode(condition)
 
-    async def choose_lead(
+    async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, wanted: int
     ) -> ConditionShape | None:
         return WORDS if search.has_match else None
@@ -93,19 +93,19 @@ class MysqlSearch:
     def has_words(self, name: str) -> Sql:
         return Against(search_texts.c.words, bindparam(name, type_=String()))
 
-    def has_match(self, lead: ConditionShape | None) -> Sql:
+    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
         return self.has_words("match")
 
-    def walks_by_date(self, lead: ConditionShape | None) -> bool:
+    def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         return True
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         return entry
 
-    def rank_value(self, lead: ConditionShape | None) -> ColumnElement[Any] | None:
+    def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         return self.has_words("match")
 
-    def rank(self, newest: FromClause, lead: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
         return by_worth(newest, -newest.c.measured)
 
 

@@ -145,12 +145,12 @@ class PostgresqlSearch:
     def match_text(self, condition: SearchCondition) -> str:
         return tsquery(condition)
 
-    async def choose_lead(
+    async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, wanted: int
     ) -> ConditionShape | None:
         """A narrow condition, or the words unless they are so common that a walk by date is shorter.
 
-        If words lead, all that match are fetched.
+        If words are the driving condition, all that match are fetched.
         """
         if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
             return narrow
@@ -161,23 +161,23 @@ class PostgresqlSearch:
     def has_words(self, name: str) -> Sql:
         return _is_match(name)
 
-    def has_match(self, lead: ConditionShape | None) -> Sql:
+    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
         # By date PostgreSQL then can neither begin with the words nor guess from them: one plan serves every word.
-        return func.coalesce(_is_match("match"), false()) if lead is None else _is_match("match")
+        return func.coalesce(_is_match("match"), false()) if driving_condition is None else _is_match("match")
 
-    def walks_by_date(self, lead: ConditionShape | None) -> bool:
-        """Not for a narrow condition: PostgreSQL would read its index of places as well as what leads."""
-        return lead in (None, WORDS)
+    def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
+        """Not for a narrow condition: PostgreSQL would read its index of places too."""
+        return driving_condition in (None, WORDS)
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         """With an offset PostgreSQL does not turn it into a join with all entries."""
         return entry.offset(literal_number(0))
 
-    def rank_value(self, lead: ConditionShape | None) -> ColumnElement[Any] | None:
+    def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """The rank needs the whole vector, which is better not looked at before the newest are known."""
         return search_texts.c.words
 
-    def rank(self, newest: FromClause, lead: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
         return by_worth(newest, -func.ts_rank(newest.c.measured, _query("match")))
 
 

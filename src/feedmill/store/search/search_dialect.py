@@ -42,17 +42,17 @@ class SearchStart(NamedTuple):
 class SearchDialect(Protocol):
     """The full-text search of one database.
 
-    A lead is what a search begins with: the words, a narrow condition, or (None) the date.
+    The driving condition is what a search begins with: the words, a narrow condition, or (None) the date.
     """
 
     index_sql: IndexSql
     words_start: SearchStart | None
-    """Where a search begins that the words lead; None: at the table of texts, as any other."""
+    """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
 
     def match_text(self, condition: SearchCondition) -> str:
         """Words and phrases in the full-text syntax of the database; `TypeError` for what is no text."""
 
-    async def choose_lead(
+    async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, wanted: int
     ) -> ConditionShape | None:
         """What to begin with; a walk by date may end when it has found as many as `wanted`."""
@@ -60,19 +60,19 @@ class SearchDialect(Protocol):
     def has_words(self, name: str) -> Sql:
         """Whether a text has the words of the parameter `name`."""
 
-    def has_match(self, lead: ConditionShape | None) -> Sql:
-        """Whether a text has the words of the whole search, where something else leads."""
+    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
+        """Whether a text has the words of the whole search, where something else is the driving condition."""
 
-    def walks_by_date(self, lead: ConditionShape | None) -> bool:
+    def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         """Whether the index of places may be walked to find the newest."""
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         """The subquery that looks up one entry, so that it stays one."""
 
-    def rank_value(self, lead: ConditionShape | None) -> ColumnElement[Any] | None:
+    def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """What is read of each of the newest to rank it; None when it is read later."""
 
-    def rank(self, newest: FromClause, lead: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
         """The newest in the order of how well the words fit; `rank_value` is in their column `measured`."""
 
 

@@ -75,7 +75,7 @@ class SqliteSearch:
     def match_text(self, condition: SearchCondition) -> str:
         return fts5(condition)
 
-    async def choose_lead(
+    async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, wanted: int
     ) -> ConditionShape | None:
         """A narrow condition, or the words, whose index walks by date too."""
@@ -89,21 +89,21 @@ class SqliteSearch:
         # Plus nothing: SQLite would begin with all that match.
         return (search_texts.c.place + 0).in_(select(_index.c.rowid).where(_is_match(name)))
 
-    def has_match(self, lead: ConditionShape | None) -> Sql:
+    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
         return self.has_words("match")
 
-    def walks_by_date(self, lead: ConditionShape | None) -> bool:
+    def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         return True
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         return entry
 
-    def rank_value(self, lead: ConditionShape | None) -> ColumnElement[Any] | None:
+    def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """FTS5 can rank only what it selects itself."""
-        return _bm25 if lead == WORDS else None
+        return _bm25 if driving_condition == WORDS else None
 
-    def rank(self, newest: FromClause, lead: ConditionShape | None) -> Select[Any]:
-        if lead == WORDS:
+    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
+        if driving_condition == WORDS:
             return by_worth(newest, newest.c.measured)
         again = newest.join(_index, _index.c.rowid == newest.c.place)
         return by_worth(newest, _bm25).select_from(again).where(_is_match("match"))

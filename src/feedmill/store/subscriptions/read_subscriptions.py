@@ -68,11 +68,11 @@ OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("secon
 
 async def subscriptions_of(db: Database, user_id: int) -> list[Subscription]:
     """All subscriptions of a user, the oldest first."""
-    mine = {"user_id": user_id}
+    params = {"user_id": user_id}
     filed: dict[int, list[int]] = {}
-    for row in await db.query(FILED, mine):
+    for row in await db.query(FILED, params):
         filed.setdefault(row["subscription_id"], []).append(row["folder_id"])
-    return [_subscription(row, filed.get(row["id"], ())) for row in await db.query(LISTED, mine)]
+    return [_subscription(row, filed.get(row["id"], ())) for row in await db.query(LISTED, params)]
 
 
 async def subscription_of(db: Database, user_id: int, subscription_id: int) -> Subscription | None:
@@ -104,14 +104,14 @@ async def smallest_interval_of_others(db: Database, feed_id: int, subscription_i
 
 def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
     url, _, private = row["url"].partition(PRIVATE_URL_MARKER)
-    own, theirs = row["own_title"], row["feed_title"]
+    own_title, feed_title = row["own_title"], row["feed_title"]
     return Subscription(
         row["id"],
         row["feed_id"],
         url,
-        own or row["operators_title"] or theirs or url,
-        own,
-        theirs,
+        own_title or row["operators_title"] or feed_title or url,
+        own_title,
+        feed_title,
         row["site_url"],
         row["icon_url"],
         tuple(folder_ids),

@@ -58,44 +58,46 @@ WAITING = (
     .order_by(_queues.c.next_attempt_at, _queues.c.id)
     .limit(bindparam("most", type_=Integer))
 )
-MINE = (
+CLAIMED = (
     select(deliveries, webhooks.c.user_id, webhooks.c.url, webhooks.c.secret)
     .join(webhooks, webhooks.c.id == _of.webhook_id)
     .order_by(_of.id)
 )
-LEASES = Leases(deliveries, _of.id, _due, WAITING, MINE)
+LEASES = Leases(deliveries, _of.id, _due, WAITING, CLAIMED)
 release_deliveries = LEASES.release
 
-_mine = (_of.id == bindparam("delivery"), _of.claim_token == bindparam("token"))
+_claimed = (_of.id == bindparam("delivery"), _of.claim_token == bindparam("token"))
 _freed: dict[str, Any] = {"claim_token": None, "attempts": _of.attempts + 1, "http_status": bindparam("answered")}
 DELIVERED = (
     deliveries.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(
         status=DeliveryStatus.DELIVERED, next_attempt_at=None, last_error=None, finished_at=bindparam("at"), **_freed
     )
 )
 FAILED = (
     deliveries.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(status=bindparam("to"), next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
     .values(finished_at=bindparam("ended_at"), **_freed)
 )
 DROPPED = (
     deliveries.update()
-    .where(*_mine)
+    .where(*_claimed)
     .values(status=DeliveryStatus.DROPPED, next_attempt_at=None, claim_token=None, finished_at=bindparam("at"))
 )
 # Runs before the delivery is settled: only who still holds its claim may change the state of the webhook.
-_of_mine = (webhooks.c.id == bindparam("webhook"), exists(select(_of.id).where(*_mine)))
+_of_claimed = (webhooks.c.id == bindparam("webhook"), exists(select(_of.id).where(*_claimed)))
 WEBHOOK_SUCCEEDED = (
-    webhooks.update().where(*_of_mine).values(consecutive_failures=0, last_error=None, last_success_at=bindparam("at"))
+    webhooks.update()
+    .where(*_of_claimed)
+    .values(consecutive_failures=0, last_error=None, last_success_at=bindparam("at"))
 )
 _failed_too_often = or_(webhooks.c.consecutive_failures + 1 >= PAUSE_AFTER, bindparam("is_gone", type_=Integer) == 1)
 # The failures come last: MySQL uses the new value of a column that was set further left.
 WEBHOOK_FAILED = (
     webhooks.update()
-    .where(*_of_mine)
+    .where(*_of_claimed)
     .ordered_values(
         (
             "last_error",

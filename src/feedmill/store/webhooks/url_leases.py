@@ -51,8 +51,8 @@ async def lease_due_urls(db: Database, now: datetime, most_webhooks: int, most: 
     busy = await held_locks(db, list(names.values()), now) if names else set()
     free = [name for name in dict.fromkeys(names.values()) if name not in busy][:most]
     token = token_hex(16)
-    mine = await acquire_all(db, free, token, now, LEASE) if free else set()
-    return LeasedUrls(token, tuple(sorted(mine)), tuple(id for id, name in names.items() if name in mine))
+    acquired = await acquire_all(db, free, token, now, LEASE) if free else set()
+    return LeasedUrls(token, tuple(sorted(acquired)), tuple(id for id, name in names.items() if name in acquired))
 
 
 async def release_urls(db: Database, held: LeasedUrls) -> None:
