@@ -22,26 +22,26 @@ async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: F
     """What a redirect that is settled leads to, given the feed at the new URL."""
     if not move.settled or move.to is None:
         return move
-    there = await feed_of_url(db, move.to)
-    same_login = same_options(encryption, there.http_options if there else None, feed.http_options)
-    return choose_move(feed, move, move.to, there, same_login=same_login)
+    target = await feed_of_url(db, move.to)
+    same_login = same_options(encryption, target.http_options if target else None, feed.http_options)
+    return choose_move(feed, move, move.to, target, same_login=same_login)
 
 
-def choose_move(feed: Feed, move: FeedMove, to: str, there: Feed | None, *, same_login: bool) -> FeedMove:
-    """Pure. `there` is the feed at the new URL; `same_login`: both are fetched with the same options."""
+def choose_move(feed: Feed, move: FeedMove, to: str, target: Feed | None, *, same_login: bool) -> FeedMove:
+    """Pure. `target` is the feed at the new URL; `same_login`: both are fetched with the same options."""
     waiting = replace(move, settled=False)
-    if there is None and is_same_site(feed.url, to):
+    if target is None and is_same_site(feed.url, to):
         return move
     # A password is only for the readers and the host that it was given for.
     if not same_login:
         return waiting
-    if there is None or there.has_moved_away:
+    if target is None or target.has_moved_away:
         return replace(waiting, needs_target=True)
-    if there.status is FeedStatus.DISABLED:
+    if target.status is FeedStatus.DISABLED:
         return waiting
-    if not _is_up_to_date(there, feed):
+    if not _is_up_to_date(target, feed):
         return replace(waiting, needs_target=True)
-    return replace(waiting, merges_with=there.id)
+    return replace(waiting, merges_with=target.id)
 
 
 def is_same_site(one: str, other: str) -> bool:

@@ -38,8 +38,8 @@ async def find_lost_items(
     if not missing:
         return []
     await asyncio.sleep(search.look_again.total_seconds())
-    there = await still_queued(tools.db, [item.id for item in missing])
-    return [item for item in missing if item.id in there]
+    still_there = await still_queued(tools.db, [item.id for item in missing])
+    return [item for item in missing if item.id in still_there]
 
 
 async def release_lost_items(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:

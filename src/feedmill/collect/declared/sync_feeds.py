@@ -82,11 +82,11 @@ def compare_feeds(
     """The changes to make in the database. `former` has the feed ids by URLs that they have moved away from."""
     matched = _matched_feeds(declared, feeds, former)
     known = [(declaration, feed) for declaration, feed in matched if feed is not None]
-    wanted = {feed.id for _, feed in known}
+    declared_ids = {feed.id for _, feed in known}
     return DeclaredChanges(
         new=tuple(_new(declaration, encryption) for declaration, feed in matched if feed is None),
         returned=tuple(feed.id for _, feed in known if not feed.declared),
-        dropped=tuple(feed.id for feed in feeds if feed.declared and feed.id not in wanted),
+        dropped=tuple(feed.id for feed in feeds if feed.declared and feed.id not in declared_ids),
         changed=tuple(
             _options(declaration, feed, floor, now) for declaration, feed in known if _differs(declaration, feed)
         ),

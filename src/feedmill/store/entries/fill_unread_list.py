@@ -48,8 +48,8 @@ COUNT = (
 async def fill_unread_list(db: Database, user_id: int) -> None:
     """Makes every entry of the user's feeds unread."""
     for chunk in _chunks(await db.query(SUBSCRIBED, {"user_id": user_id})):
-        these = {"user_id": user_id, "feed_ids": as_list(chunk)}
-        await db.batch([Step(LOCK_FEEDS, these), Step(LOCK_COUNTS, these), Step(FILL, these), Step(COUNT, these)])
+        params = {"user_id": user_id, "feed_ids": as_list(chunk)}
+        await db.batch([Step(LOCK_FEEDS, params), Step(LOCK_COUNTS, params), Step(FILL, params), Step(COUNT, params)])
 
 
 def _chunks(rows: Sequence[Row]) -> Iterator[list[int]]:

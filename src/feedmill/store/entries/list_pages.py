@@ -100,19 +100,19 @@ class ListRange:
         }
 
 
-async def find_entry_page(db: Database, user_id: int, wanted: ListRange, now: datetime) -> ListPage:
+async def find_entry_page(db: Database, user_id: int, list_range: ListRange, now: datetime) -> ListPage:
     """The entries of a part of a list, with what the list shows of them."""
-    found = await db.query(page_statement(*wanted.kind), wanted.params(user_id, now))
+    found = await db.query(page_statement(*list_range.kind), list_range.params(user_id, now))
     [newest, *_] = found or await db.query(NEWEST_ID)
     at = {row["id"]: row["at"] for row in found}
     places = [(ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items()]
-    return ListPage(places[: wanted.most], newest["newest_id"])
+    return ListPage(places[: list_range.most], newest["newest_id"])
 
 
-async def find_positions(db: Database, user_id: int, wanted: ListRange, now: datetime) -> list[ListPosition]:
+async def find_positions(db: Database, user_id: int, list_range: ListRange, now: datetime) -> list[ListPosition]:
     """The positions of a part of a list alone."""
-    found = await db.query(keys_statement(*wanted.kind), wanted.params(user_id, now))
-    return [ListPosition(row["at"], row["entry_id"]) for row in found[: wanted.most]]
+    found = await db.query(keys_statement(*list_range.kind), list_range.params(user_id, now))
+    return [ListPosition(row["at"], row["entry_id"]) for row in found[: list_range.most]]
 
 
 @cache

@@ -71,14 +71,14 @@ POINT_TO_NEW = users.update().where(users.c.id == bindparam("of_user")).values(u
 FORGET_COUNTS = subscriptions.update().where(of_user).values(unread_count=0)
 
 
-async def mark_unread_as_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
-    """Marks those of the user's unread entries as read that `wanted` selects."""
-    params = _params(user_id, wanted, now)
+async def mark_unread_as_read(db: Database, user_id: int, request: MarkAllRead, now: datetime) -> MarkAllReadResult:
+    """Marks those of the user's unread entries as read that `request` selects."""
+    params = _params(user_id, request, now)
     [total] = await db.query(UNREAD_TOTAL, params)
-    if wanted.is_whole:
+    if request.is_whole:
         await db.batch([Step(FORGET_COUNTS, params), *_use_new_list(user_id, params)])
         return MarkAllReadResult(int(total["n"]), params["undo"])
-    partition = _partition(wanted.scope.subscription_ids is not None, wanted.scope.label_id is not None)
+    partition = _partition(request.scope.subscription_ids is not None, request.scope.label_id is not None)
     [counted] = await db.query(partition.count_marked, params)
     fewer_marked = counted["n"] <= total["n"] - counted["n"]
     await db.batch((_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params))
@@ -117,15 +117,15 @@ def _list(user_id: int, token: str, now: str, retired_at: str | None) -> dict[st
     return {"user_id": user_id, "token": token, "created_at": now, "retired_at": retired_at}
 
 
-def _params(user_id: int, wanted: MarkAllRead, now: datetime) -> dict[str, Any]:
+def _params(user_id: int, request: MarkAllRead, now: datetime) -> dict[str, Any]:
     return {
         "of_user": user_id,
         "now": to_iso(now),
         "undo": token_hex(16),
         "token": token_hex(16),
-        "since": "" if wanted.since is None else to_iso(wanted.since),
-        "before": END_OF_TIME if wanted.before is None else to_iso(wanted.before),
-        "up_to": LAST_ID if wanted.up_to is None else wanted.up_to,
-        "subscriptions": as_list(list(wanted.scope.subscription_ids or ())),
-        "label_id": wanted.scope.label_id,
+        "since": "" if request.since is None else to_iso(request.since),
+        "before": END_OF_TIME if request.before is None else to_iso(request.before),
+        "up_to": LAST_ID if request.up_to is None else request.up_to,
+        "subscriptions": as_list(list(request.scope.subscription_ids or ())),
+        "label_id": request.scope.label_id,
     }

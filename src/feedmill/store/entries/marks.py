@@ -94,9 +94,9 @@ def steps_to_mark(
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now), "until": to_iso(until)}
     statements: list[Any] = [
         *([INSERT] if marks.read or marks.starred or marks.later else []),
-        *_if_wanted(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
-        *_if_wanted(marks.starred, [STAR], [NO_STAR]),
-        *_if_wanted(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
+        *_if_set(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
+        *_if_set(marks.starred, [STAR], [NO_STAR]),
+        *_if_set(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
     ]
     return [
         *(Step(statement, params) for statement in statements),
@@ -105,8 +105,8 @@ def steps_to_mark(
     ]
 
 
-def _if_wanted(wanted: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
-    return [] if wanted is None else yes if wanted else no
+def _if_set(value: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
+    return [] if value is None else yes if value else no
 
 
 # --- expiry of read later ----------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ FINISH = (
 IS_RUNNING = select(batches.c.id).where(batches.c.id == bindparam("batch_id"), batches.c.status == "running")
 _set_heartbeat = batches.update().values(heartbeat_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
 # Not at each job: the jobs of a batch would queue for this row.
-HEARTBEAT = _set_heartbeat.where(batches.c.heartbeat_at < bindparam("lately"))
+HEARTBEAT = _set_heartbeat.where(batches.c.heartbeat_at < bindparam("older_than"))
 TAKE_OVER = _set_heartbeat.where(batches.c.heartbeat_at == bindparam("heard_at_before"), batches.c.status == "running")
 RELEASE = _set_heartbeat.where(batches.c.status == "running")
 ABANDONED = select(batches.c.id, batches.c.heartbeat_at).where(
@@ -212,7 +212,7 @@ async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:
 
 def step_to_record_heartbeat(batch_id: int, now: datetime) -> Step:
     """The step that records that a process works on the batch."""
-    return Step(HEARTBEAT, {"batch": batch_id, "at": to_iso(now), "lately": to_iso(now - HEARTBEAT_EVERY)})
+    return Step(HEARTBEAT, {"batch": batch_id, "at": to_iso(now), "older_than": to_iso(now - HEARTBEAT_EVERY)})
 
 
 async def release_batches(db: Database, batch_ids: Sequence[int]) -> None:

@@ -1,6 +1,6 @@
 """Finds the entries that match a search, newest or best first, among those that a user may see.
 
-By rank, the newest `RANKED` matches are weighed and no more, so that a common word costs no more than a rare one.
+By rank, the newest `RANKED` matches are scored and no more, so that a common word costs no more than a rare one.
 What differs between databases is in their modules of this folder (`search_dialect.py`).
 """
 
@@ -21,7 +21,7 @@ from feedmill.store.search.conditions import Sql, may_see, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_condition
 from feedmill.store.search.index_table import IDS_PER_SECOND, place_of_second, place_seconds, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, prepare_search
-from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_worth, search_dialect
+from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_score, search_dialect
 
 RANKED = 500
 
@@ -85,7 +85,7 @@ def newest_statement(key: StatementKey) -> Select[Any]:
 def best_statement(key: StatementKey) -> Select[Any]:
     """The statement for a page of the best matches with the columns that a list shows."""
     keys = keys_by_rank(key).subquery("keys")
-    return select_listed_entries(keys).order_by(keys.c.worth, keys.c.place.desc())
+    return select_listed_entries(keys).order_by(keys.c.score, keys.c.place.desc())
 
 
 def keys_by_date(key: StatementKey) -> Select[Any]:
@@ -99,13 +99,13 @@ def keys_by_date(key: StatementKey) -> Select[Any]:
 
 
 def keys_by_rank(key: StatementKey) -> Select[Any]:
-    """The statement for the keys of a page of the best matches; a smaller `worth` is a better match."""
+    """The statement for the keys of a page of the best matches; a smaller `score` is a better match."""
     found, place = _found(key)
     measured = key.dialect.rank_value(key.driving_condition) if key.has_match else None
     if measured is not None:
         found = found.add_columns(measured.label("measured"))
     newest = _newest(key, found, place, RANKED).subquery("newest")
-    page = key.dialect.rank(newest, key.driving_condition) if key.has_match else by_worth(newest, literal_column("0"))
+    page = key.dialect.rank(newest, key.driving_condition) if key.has_match else by_score(newest, literal_column("0"))
     page = page.order_by(newest.c.place.desc()).limit(literal_number(key.size))
     return page if key.is_first else page.offset(bindparam("skipped", type_=Integer()))
 

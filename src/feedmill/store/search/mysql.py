@@ -18,7 +18,7 @@ from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.index_table import ENTRY_ID, IF_UNCHANGED, PLACE, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text, without_not
-from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_worth
+from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 
 _PREFIXES: dict[SearchField, tuple[str, ...]] = {
     "title": ("tz",),
@@ -86,7 +86,7 @@ class MysqlSearch:
         return boolean_mode(condition)
 
     async def choose_driving_condition(
-        self, db: Database, search: PreparedSearch, user_id: int, wanted: int
+        self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
         return WORDS if search.has_match else None
 
@@ -106,7 +106,7 @@ class MysqlSearch:
         return self.has_words("match")
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
-        return by_worth(newest, -newest.c.measured)
+        return by_score(newest, -newest.c.measured)
 
 
 DIALECT: SearchDialect = MysqlSearch()

@@ -38,7 +38,7 @@ from feedmill.store.search.driving_index import (
 )
 from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHANGED, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text
-from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_worth
+from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 
 # So many are fetched without a thought.
 RARE = 10_000
@@ -100,7 +100,7 @@ def _is_match(name: str, vector: ColumnElement[Any] = search_texts.c.words) -> S
     return vector.op("@@", is_comparison=True)(_query(name))
 
 
-# All that have the words, by date, before anything is looked up for the few that are wanted. With an offset, or
+# All that have the words, by date, before anything is looked up for the few that are needed. With an offset, or
 # PostgreSQL would walk by date after all.
 _all_texts = search_texts.alias("all_texts")
 _matched = (
@@ -146,7 +146,7 @@ class PostgresqlSearch:
         return tsquery(condition)
 
     async def choose_driving_condition(
-        self, db: Database, search: PreparedSearch, user_id: int, wanted: int
+        self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
         """A narrow condition, or the words unless they are so common that a walk by date is shorter.
 
@@ -155,7 +155,7 @@ class PostgresqlSearch:
         if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
             return narrow
         if search.has_match:
-            return await _choose_for_words(db, search, user_id, wanted)
+            return await _choose_for_words(db, search, user_id, limit)
         return VISIBLE if await sees_few_entries(db, search, user_id) else None
 
     def has_words(self, name: str) -> Sql:
@@ -178,10 +178,10 @@ class PostgresqlSearch:
         return search_texts.c.words
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
-        return by_worth(newest, -func.ts_rank(newest.c.measured, _query("match")))
+        return by_score(newest, -func.ts_rank(newest.c.measured, _query("match")))
 
 
-async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, wanted: int) -> ConditionShape | None:
+async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, limit: int) -> ConditionShape | None:
     """By how many matches PostgreSQL expects."""
     [plan] = await db.query(_EXPECTED, {"match": search.params["match"]})
     expected = int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
@@ -193,7 +193,7 @@ async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, 
     # Walking by date until enough was met, or fetching all that match.
     total = max(visible["of"], 1)
     share = min(int(visible["entries"]) / total, 1)
-    return None if share > 0 and expected > sqrt(LOOK * wanted * total / share) else WORDS
+    return None if share > 0 and expected > sqrt(LOOK * limit * total / share) else WORDS
 
 
 DIALECT: SearchDialect = PostgresqlSearch()

@@ -53,9 +53,9 @@ class SearchDialect(Protocol):
         """Words and phrases in the full-text syntax of the database; `TypeError` for what is no text."""
 
     async def choose_driving_condition(
-        self, db: Database, search: PreparedSearch, user_id: int, wanted: int
+        self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
-        """What to begin with; a walk by date may end when it has found as many as `wanted`."""
+        """What to begin with; a walk by date may end when it has found as many as `limit`."""
 
     def has_words(self, name: str) -> Sql:
         """Whether a text has the words of the parameter `name`."""
@@ -76,10 +76,10 @@ class SearchDialect(Protocol):
         """The newest in the order of how well the words fit; `rank_value` is in their column `measured`."""
 
 
-def by_worth(newest: FromClause, worth: ColumnElement[Any]) -> Select[Any]:
-    """The newest, those of the least `worth` first."""
-    weighed = worth.label("worth")
-    return select(newest.c.entry_id, newest.c.place, weighed).order_by(weighed)
+def by_score(newest: FromClause, score: ColumnElement[Any]) -> Select[Any]:
+    """The newest, those of the least `score` first."""
+    labelled = score.label("score")
+    return select(newest.c.entry_id, newest.c.place, labelled).order_by(labelled)
 
 
 @cache

@@ -23,7 +23,7 @@ from feedmill.store.search.index_table import (
     search_texts,
 )
 from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text
-from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_worth
+from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 
 # How much more a word weighs in a title, in an author's name, in a text.
 WEIGHTS = (10.0, 5.0, 1.0)
@@ -41,9 +41,9 @@ def fts5(condition: SearchCondition) -> str:
         case Or(parts):
             return f"({' OR '.join(map(fts5, parts))})"
         case And(parts):
-            wanted = " AND ".join(fts5(part) for part in parts if not isinstance(part, Not))
-            unwanted = "".join(f" NOT {fts5(part.part)}" for part in parts if isinstance(part, Not))
-            return f"(({wanted}){unwanted})"
+            required = " AND ".join(fts5(part) for part in parts if not isinstance(part, Not))
+            excluded = "".join(f" NOT {fts5(part.part)}" for part in parts if isinstance(part, Not))
+            return f"(({required}){excluded})"
     raise no_text(condition)
 
 
@@ -76,7 +76,7 @@ class SqliteSearch:
         return fts5(condition)
 
     async def choose_driving_condition(
-        self, db: Database, search: PreparedSearch, user_id: int, wanted: int
+        self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
         """A narrow condition, or the words, whose index walks by date too."""
         if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
@@ -104,9 +104,9 @@ class SqliteSearch:
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
         if driving_condition == WORDS:
-            return by_worth(newest, newest.c.measured)
+            return by_score(newest, newest.c.measured)
         again = newest.join(_index, _index.c.rowid == newest.c.place)
-        return by_worth(newest, _bm25).select_from(again).where(_is_match("match"))
+        return by_score(newest, _bm25).select_from(again).where(_is_match("match"))
 
 
 DIALECT: SearchDialect = SqliteSearch()

@@ -91,7 +91,7 @@ USED = (
     api_keys.update()
     .where(
         api_keys.c.id == bindparam("api_key_id"),
-        or_(api_keys.c.last_used_at.is_(None), api_keys.c.last_used_at < bindparam("lately")),
+        or_(api_keys.c.last_used_at.is_(None), api_keys.c.last_used_at < bindparam("older_than")),
     )
     .values(last_used_at=bindparam("now"))
 )
@@ -193,7 +193,7 @@ async def record_api_key_use(db: Database, user: User, key: ApiKey, now: datetim
     """Records the use of a key; at most once in `USED_EVERY`."""
     if key.last_used_at is not None and key.last_used_at >= now - USED_EVERY:
         return
-    at = {"now": to_iso(now), "lately": to_iso(now - USED_EVERY)}
+    at = {"now": to_iso(now), "older_than": to_iso(now - USED_EVERY)}
     await record_usage(db, [step_to_set_last_seen(user.id, now), Step(USED, at | {"api_key_id": key.id})])
 
 

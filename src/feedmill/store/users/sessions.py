@@ -21,7 +21,7 @@ INSERT = insert(
 )
 SET_LAST_SEEN = (
     sessions.update()
-    .where(sessions.c.id == bindparam("session_id"), sessions.c.last_seen_at < bindparam("lately"))
+    .where(sessions.c.id == bindparam("session_id"), sessions.c.last_seen_at < bindparam("older_than"))
     .values(last_seen_at=bindparam("now"), expires_at=bindparam("until"))
 )
 END = sessions.delete().where(sessions.c.id == bindparam("session_id"), sessions.c.user_id == bindparam("of_user"))
@@ -146,7 +146,7 @@ async def record_session_use(db: Database, holder: SessionHolder, now: datetime)
     """Records the use of a session and extends it; at most once in `SEEN_EVERY`."""
     if holder.last_seen_at >= now - SEEN_EVERY:
         return
-    at = {"now": to_iso(now), "lately": to_iso(now - SEEN_EVERY), "until": to_iso(now + SESSION_LIFETIME)}
+    at = {"now": to_iso(now), "older_than": to_iso(now - SEEN_EVERY), "until": to_iso(now + SESSION_LIFETIME)}
     steps = [
         step_to_set_last_seen(holder.user.id, now),
         Step(SET_LAST_SEEN, at | {"session_id": holder.session_id}),
