@@ -106,8 +106,8 @@ async def test_refresh_due_from_cron_writes_descriptors(cli: CommandLine) -> Non
 
     await cli.ok("refresh", "--due")
 
-    [card] = (objects(cli) / "feeds").iterdir()
-    assert json.loads(card.read_text()) == {"feed_id": 1, "url": url, "title": "A feed"}
+    [descriptor] = (objects(cli) / "feeds").iterdir()
+    assert json.loads(descriptor.read_text()) == {"feed_id": 1, "url": url, "title": "A feed"}
 
 
 async def test_a_second_database_restores_and_the_real_one_keeps_purging(cli: CommandLine) -> None:

@@ -460,7 +460,7 @@ async def test_a_number_that_another_feed_has_by_now_is_not_mixed_up(env: Archiv
     assert await env.rebuild() == RestoreReport(bodies=1)
 
 
-async def test_the_card_of_a_feed_that_moved_says_where_it_is(env: ArchiveEnvironment) -> None:
+async def test_the_descriptor_of_a_feed_that_moved_says_where_it_is(env: ArchiveEnvironment) -> None:
     feed = await collect(env, [item("a")])
     await env.put(feed_urls, feed_id=feed.id, url=feed.url, until=to_iso(env.now))
     await env.change(feed, url="https://example.org/moved")
@@ -472,18 +472,18 @@ async def test_the_card_of_a_feed_that_moved_says_where_it_is(env: ArchiveEnviro
     assert [row["url"] for row in await env.rows(feeds)] == ["https://example.org/moved"]
 
 
-async def card(env: ArchiveEnvironment, feed: Feed) -> dict[str, Any]:
+async def descriptor(env: ArchiveEnvironment, feed: Feed) -> dict[str, Any]:
     return dict(msgspec.json.decode(await env.blobs.get(descriptor_key(feed.id))))
 
 
-async def test_the_first_refresh_writes_the_card_of_a_feed(deployed: ArchiveEnvironment) -> None:
+async def test_the_first_refresh_writes_the_descriptor_of_a_feed(deployed: ArchiveEnvironment) -> None:
     feed = await collect(deployed, [item("a")])
 
-    assert await card(deployed, feed) == {"feed_id": feed.id, "url": feed.url, "title": "A feed"}
+    assert await descriptor(deployed, feed) == {"feed_id": feed.id, "url": feed.url, "title": "A feed"}
     assert await owns_store(deployed.db, deployed.blobs)
 
 
-async def test_a_refresh_writes_no_card_that_is_as_it_should_be(
+async def test_a_refresh_writes_no_descriptor_that_is_as_it_should_be(
     env: ArchiveEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed = await env.add("/feed", answer(item("a"), headers={"ETag": '"1"'}))
@@ -502,19 +502,19 @@ async def test_a_refresh_writes_no_card_that_is_as_it_should_be(
     assert [key for key in written if key.startswith(DESCRIPTORS_PREFIX)] == []
 
 
-async def test_a_card_follows_the_title_and_the_address_of_its_feed(env: ArchiveEnvironment) -> None:
+async def test_a_descriptor_follows_the_title_and_the_address_of_its_feed(env: ArchiveEnvironment) -> None:
     feed = await collect(env, [item("a")])
 
     await env.later(HOUR, feed, answer(item("a"), title="Another title", headers={"ETag": '"1"'}))
-    renamed = await card(env, feed)
+    renamed = await descriptor(env, feed)
     await env.change(feed, own_title="My title", url=env.web.serve("/moved", Answer(status=304)))
     await env.later(HOUR, feed)
 
     assert renamed["title"] == "Another title"
-    assert await card(env, feed) == {"feed_id": feed.id, "url": env.web.url("/moved"), "title": "My title"}
+    assert await descriptor(env, feed) == {"feed_id": feed.id, "url": env.web.url("/moved"), "title": "My title"}
 
 
-async def test_a_refresh_that_is_killed_after_its_card_is_done_again_with_the_same_card(
+async def test_a_refresh_that_is_killed_after_its_descriptor_is_done_again_with_the_same_card(
     env: ArchiveEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed = await env.add("/feed", answer(item("a")))
@@ -529,17 +529,17 @@ async def test_a_refresh_that_is_killed_after_its_card_is_done_again_with_the_sa
         broken.setattr(refresh, "record_refresh", die)
         with pytest.raises(Killed):
             await env.refresh(feed)
-    left = await card(env, feed)
+    left = await descriptor(env, feed)
     env.now += HOUR
     await env.refresh(feed)
 
-    assert left["url"] == (await card(env, feed))["url"] == feed.url
+    assert left["url"] == (await descriptor(env, feed))["url"] == feed.url
     assert (await env.feed(feed)).descriptor_sha256 is not None
     await empty(env.db)
     assert await env.rebuild() == RestoreReport(bodies=2, added=1)
 
 
-async def test_a_refresh_into_a_store_of_another_database_leaves_its_cards_alone(env: ArchiveEnvironment) -> None:
+async def test_a_refresh_into_a_store_of_another_database_leaves_its_descriptors_alone(env: ArchiveEnvironment) -> None:
     feed = await collect(env, [item("a")])
     await empty(env.db)
     other = await env.add("/other", answer(item("b"), title="Other"))
@@ -556,13 +556,13 @@ async def test_bodies_without_a_descriptor_are_reported(env: ArchiveEnvironment)
     await collect(env, [item("b")], path="/second")
     await env.blobs.delete_many([descriptor_key(first.id)])
 
-    cards, unknown = await find_descriptors(env.blobs)
+    descriptors, unknown = await find_descriptors(env.blobs)
 
-    assert (len(cards), unknown) == (1, 1)
+    assert (len(descriptors), unknown) == (1, 1)
 
 
 @pytest.mark.parametrize("has_bodies", [True, False])
-async def test_a_store_without_cards_can_not_be_restored_from(env: ArchiveEnvironment, has_bodies: bool) -> None:
+async def test_a_store_without_descriptors_can_not_be_restored_from(env: ArchiveEnvironment, has_bodies: bool) -> None:
     if has_bodies:
         feed = await collect(env, [item("a")])
         await env.blobs.delete_many([descriptor_key(feed.id)])

@@ -77,13 +77,13 @@ def _redis() -> list[tuple[str, str, str, str]]:
 
 def _objects() -> list[tuple[str, str, str, str]]:
     image, full = object_keys.image_key(FEED, GUID, 0, "png"), object_keys.full_image_key(FEED, GUID, 0, "png")
-    backup, card = object_keys.raw_body_key(FEED, AT), object_keys.descriptor_key(FEED)
+    backup, descriptor = object_keys.raw_body_key(FEED, AT), object_keys.descriptor_key(FEED)
     return [
         (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
          "MD5 of the entry's guid", "read"),
         (_object_form(full), f"`{full}`", "the same, if another entry of the feed already has that folder", "read"),
         (_object_form(backup), f"`{backup}`", "a raw body of the feed, by the time of its fetch; kept for `raw_days`", "read"),
-        (_object_form(card), f"`{card}`", "the descriptor of the feed, from which a lost database can be rebuilt",
+        (_object_form(descriptor), f"`{descriptor}`", "the descriptor of the feed, from which a lost database can be rebuilt",
          "read"),
         (_object_form(store_ownership.OWNER_KEY), "", "the database that owns the store", "–"),
     ]  # fmt: skip
