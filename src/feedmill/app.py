@@ -52,7 +52,7 @@ class App:
     coordination: Coordination
     webhooks: Webhooks
     bookmarks: Bookmarks
-    whole_articles: FullTextFetcher
+    full_texts: FullTextFetcher
     icons: IconFetcher
 
 
@@ -88,7 +88,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 timedelta(seconds=settings.host_gap),
                 encryption=encryption,
             )
-            whole, icons = FullTextFetcher(db, task_client), IconFetcher(db, task_client)
+            full_texts, icons = FullTextFetcher(db, task_client), IconFetcher(db, task_client)
             yield App(
                 settings,
                 db,
@@ -101,7 +101,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 coordination,
                 webhooks,
                 bookmarks,
-                whole,
+                full_texts,
                 icons,
             )
 

@@ -25,7 +25,7 @@ class OutboundTasks:
 
     webhooks: Webhooks
     bookmarks: Bookmarks
-    whole_articles: FullTextFetcher
+    full_texts: FullTextFetcher
     icons: IconFetcher
     every: timedelta = CHECK_EVERY
 
@@ -34,7 +34,7 @@ class OutboundTasks:
         async with asyncio.TaskGroup() as loops:
             loops.create_task(self._loop("deliver_webhooks", self.webhooks.deliver))
             loops.create_task(self._loop("read_bookmarked_pages", self.bookmarks.read_pages))
-            loops.create_task(self._loop("fetch_whole_articles", self.whole_articles.fetch))
+            loops.create_task(self._loop("fetch_full_texts", self.full_texts.fetch))
             loops.create_task(self._loop("fetch_feed_icons", self.icons.fetch))
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
@@ -45,7 +45,7 @@ class OutboundTasks:
 
 def make_outbound_tasks(app: App) -> OutboundTasks:
     """The outbound tasks of an installation."""
-    return OutboundTasks(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
+    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons)
 
 
 async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:
