@@ -52,7 +52,9 @@ def _read_key(path: Path) -> str | None:
 
 def _check_length(key: str, path: Path) -> str:
     if len(key) < MIN_KEY_LENGTH:
-        raise BadSetting(f"secret_key: {path} holds no key of {MIN_KEY_LENGTH} characters; delete it to have one made")
+        raise BadSetting(
+            f"secret_key: {path} holds no key of {MIN_KEY_LENGTH} characters; delete it to have one created"
+        )
     return key
 
 
@@ -63,7 +65,7 @@ def read_or_make_key(path: Path) -> str:
             _make_key_file(path)
         key = path.read_text().strip()
     except OSError as error:
-        raise BadSetting(f"data: the secret key {path} can't be kept: {error.strerror}") from error
+        raise BadSetting(f"data: the secret key {path} can't be written: {error.strerror}") from error
     return _check_length(key, path)
 
 

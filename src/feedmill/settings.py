@@ -47,7 +47,7 @@ def _check_host(text: str) -> str:
         return text
     host = parse_host(text)
     if host is None:
-        raise ValueError(f"{text!r} is no host name; write it like feeds.example.org, or * for any")
+        raise ValueError(f"{text!r} is not a host name; write it like feeds.example.org, or * for any")
     return host
 
 
@@ -82,9 +82,9 @@ EXAMPLE_KEY_WORDS = (
 def _refuse_example_key(key: SecretStr) -> SecretStr:
     text = key.get_secret_value()
     if text and len(text) < MIN_KEY_LENGTH:
-        raise ValueError(f"a key has at least {MIN_KEY_LENGTH} characters")
+        raise ValueError(f"a key must have at least {MIN_KEY_LENGTH} characters")
     if text and (len(set(text)) < 8 or any(word in text.lower() for word in EXAMPLE_KEY_WORDS)):
-        raise ValueError("this one can be guessed; 'openssl rand -hex 32' makes a good one")
+        raise ValueError("this one can be guessed; 'openssl rand -hex 32' creates a good one")
     return key
 
 

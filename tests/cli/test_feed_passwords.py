@@ -71,7 +71,7 @@ async def test_a_backup_restored_without_the_key_names_the_feeds_that_need_their
     with_key = await cli.run("--data", "third", "--set", f"secret_key={key}", "backup", "--restore", "copy")
 
     assert without.code == with_key.code == 0
-    needs = f"needs its password again, or the secret key of where the backup was made: {url}\n"
+    needs = f"needs its password again, or the secret key from when the backup was made: {url}\n"
     assert (needs in without.err, needs in with_key.err) == (True, False)
 
 

@@ -88,7 +88,7 @@ async def test_the_feeds_to_refresh_must_be_named(cli: CommandLine) -> None:
     for args in ((), ("--all", "--due"), ("--all", "1")):
         done = await cli.run("refresh", *args)
         assert done.code == 2
-        assert "say which feeds" in done.err
+        assert "name the feeds" in done.err
     unknown = await cli.run("refresh", "https://example.org/none")
     assert unknown.code == 2
     assert "there is no feed https://example.org/none" in unknown.err

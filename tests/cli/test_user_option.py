@@ -61,7 +61,7 @@ async def test_a_failed_fetch_or_an_unknown_user_is_reported_without_a_subscript
     unknown = await cli.run("add", "--user", "nobody", url)
 
     assert (failed.code, "HTTP 404" in failed.err) == (1, True)
-    assert (unknown.code, unknown.err.count("no account nobody: 'feedmill user list' shows them all")) == (2, 1)
+    assert (unknown.code, unknown.err.count("no account nobody: 'feedmill user list' lists all accounts")) == (2, 1)
     assert (await _hers(cli, alice))[0] == []
 
 

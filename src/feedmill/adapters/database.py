@@ -34,7 +34,7 @@ def open_database(settings: Settings) -> Database:
     url = settings.database_url
     scheme, separator, rest = url.partition("://")
     if not separator:
-        raise BadSetting(f"database: {url!r} is no URL; known are {SUPPORTED_URLS}")
+        raise BadSetting(f"database: {url!r} is not a URL; known are {SUPPORTED_URLS}")
     if not _has_hosts(url):
         # Neither the URL nor the parser's message: they may contain a part of the password.
         hint = "write #, / and @ in a password as %23, %2F and %40"
@@ -77,7 +77,7 @@ def _sqlite_path(rest: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadSetting(f"data: the folder {path.parent} can't be made: {error.strerror}") from error
+        raise BadSetting(f"data: the folder {path.parent} can't be created: {error.strerror}") from error
     return path
 
 

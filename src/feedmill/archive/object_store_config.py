@@ -91,7 +91,7 @@ def _options(query: str) -> Mapping[str, str]:
 def _prefix(path: str) -> str:
     prefix = unquote(path).strip("/")
     if any(name in ("", ".", "..") for name in prefix.split("/")) and prefix:
-        raise BadSetting(f"objects: {prefix!r} is no prefix for keys")
+        raise BadSetting(f"objects: {prefix!r} is not a valid prefix for keys")
     if not prefix.isascii() or not prefix.isprintable() or "\\" in prefix or len(prefix) > MAX_PREFIX_LENGTH:
         raise BadSetting(f"objects: a prefix is at most {MAX_PREFIX_LENGTH} plain ASCII characters")
     return prefix

@@ -86,7 +86,7 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--all", "every", is_flag=True, help="If a page has several feeds, add all of them.")
 @click.option("--anyway", is_flag=True, help="Add it even if it can't be fetched now, or is not a feed yet.")
 @click.option("--no-fetch", is_flag=True, help="Add it without fetching it; the next refresh does.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @pass_context
 def add(
     context: Context,
@@ -108,7 +108,7 @@ def add(
     if title and len(urls) > 1:
         raise click.UsageError("--title is for one URL")
     if user and (best or every or no_fetch):
-        raise click.UsageError("--user goes without --best, --all and --no-fetch")
+        raise click.UsageError("--user can't be combined with --best, --all or --no-fetch")
     names = tuple(name.strip() for name in (folder or "").split("/") if name.strip())
     options = AddOptions(title, names, interval, not no_fetch, anyway, best, every, user)
     results = run_with_app(context.quiet_settings, lambda app: _add_all(app, urls, options, as_json))

@@ -47,7 +47,7 @@ def backup(
     rows are of one moment, except on D1, where a backup may or may not contain changes made while it ran.
     """
     if to_check and to_restore:
-        raise click.UsageError("--check and --restore are two commands")
+        raise click.UsageError("use either --check or --restore")
     if to_check:
         _print_check(*asyncio.run(_check(context.quiet_settings, folder)), as_json)
     elif to_restore:
@@ -108,7 +108,9 @@ def _print_created(folder: Path, manifest: Manifest, as_json: bool) -> None:
             err=True,
         )
     if not manifest.consistent:
-        click.echo("the database can't show one moment: what changed meanwhile may be in it or not", err=True)
+        click.echo(
+            "this database has no snapshots: changes made during the backup may or may not be included", err=True
+        )
 
 
 def _print_check(manifest: Manifest, problems: list[str], as_json: bool) -> None:
@@ -130,11 +132,11 @@ def _print_loaded(loaded: LoadedBackup, unreadable: list[str], as_json: bool) ->
     click.echo(f"restored {pluralize(loaded.rows, 'row')} and {pluralize(loaded.objects, 'object')}")
     if loaded.absent:
         absent = pluralize(loaded.absent, "object is", "objects are")
-        click.echo(f"{absent} only listed in the backup: the store must have what is listed", err=True)
+        click.echo(f"{absent} only listed in the backup: the object store must have the objects", err=True)
     if loaded.orphans:
-        click.echo(f"left out, because what they belong to is not in the backup: {pluralize(loaded.orphans, 'row')}")
+        click.echo(f"left out, because their parent rows are not in the backup: {pluralize(loaded.orphans, 'row')}")
     for url in unreadable:
-        click.echo(f"needs its password again, or the secret key of where the backup was made: {url}", err=True)
+        click.echo(f"needs its password again, or the secret key from when the backup was made: {url}", err=True)
 
 
 def _print(record: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ FAR_FUTURE = datetime.max.replace(tzinfo=UTC)
 
 @click.command()
 @click.option("--state", type=click.Choice(sorted(IS_IN_STATE)), help="Only feeds in this state.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @pass_context
 def feeds(context: Context, state: str | None, as_json: bool) -> None:
     """List the feeds: state, last fetch, next fetch and why, entries.

@@ -24,7 +24,7 @@ DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
 @click.argument("feeds", nargs=-1, metavar="[FEED]…")
 @click.option("--all", "everything", is_flag=True, help="All feeds that are not paused or at rest, due or not.")
 @click.option("--due", is_flag=True, help="Feeds that are due now, as a server does; reads the feeds file first.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line (as in a pipe).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line (as in a pipe).")
 @pass_context
 def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: bool, as_json: bool) -> None:
     """Fetch feeds now: FEEDs by id or URL, --all, or --due.
@@ -32,7 +32,7 @@ def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: boo
     The exit code is 0 when some feeds fail, and 1 when all of them do.
     """
     if (bool(feeds), everything, due).count(True) != 1:
-        raise click.UsageError("say which feeds: ids or URLs, or --all, or --due")
+        raise click.UsageError("name the feeds by id or URL, or use --all or --due")
     settings = context.quiet_settings
     if due:
         _refresh_due(settings, as_json)

@@ -81,9 +81,9 @@ def restore(
     feed descriptors, which contain the feeds' URLs, can't be restored from: nothing changes and the exit code is 1.
     """
     if (bool(feeds), everything, from_store).count(True) != 1:
-        raise click.UsageError("say which feeds: ids or URLs, or --all, or --from-store")
+        raise click.UsageError("name the feeds by id or URL, or use --all or --from-store")
     if take_ownership and not from_store:
-        raise click.UsageError("--take-ownership goes with --from-store")
+        raise click.UsageError("--take-ownership needs --from-store")
     period = Period(since, until)
     settings = context.quiet_settings
     if from_store:
@@ -157,10 +157,10 @@ def _summary(result: RestoreReport, dry_run: bool) -> str:
     revise = "would revise" if dry_run else "revised"
     bodies = pluralize(result.bodies, "body", "bodies")
     lines = [f"{bodies} replayed: {would} {pluralize(result.added, 'entry', 'entries')}, {revise} {result.revised}"]
-    lines += [f"{pluralize(result.unreadable, 'body is', 'bodies are')} no feed"] if result.unreadable else []
+    lines += [pluralize(result.unreadable, "body is not a feed", "bodies are not feeds")] if result.unreadable else []
     lines += (
-        [f"{pluralize(result.missing, 'body is', 'bodies are')} gone from the object store"] if result.missing else []
+        [f"{pluralize(result.missing, 'body is', 'bodies are')} missing in the object store"] if result.missing else []
     )
     busy = pluralize(result.busy, "feed was", "feeds were")
-    lines += [f"{busy} left out because somebody else is at work there; try again"] if result.busy else []
+    lines += [f"{busy} left out because another process is working on them; try again"] if result.busy else []
     return "\n".join(lines)

@@ -55,7 +55,7 @@ def add(context: Context, name: str, admin: bool) -> None:
 
 
 @user.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @pass_context
 def list_users(context: Context, as_json: bool) -> None:
     """List the accounts."""

@@ -85,7 +85,7 @@ async def test_a_missing_worker_and_a_missing_scheduler_are_reported(tmp_path: P
             status, states = await _ask(app, "/health")
 
     assert (status, states["status"], states["redis"]) == (200, "degraded", "ok")
-    assert (states["workers"], states["scheduler"]) == ("no worker is at work", "no scheduler is at work")
+    assert (states["workers"], states["scheduler"]) == ("no worker is running", "no scheduler is running")
 
 
 @pytest.mark.external

@@ -70,7 +70,7 @@ def test_a_file_without_a_valid_key_is_reported(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(BadSetting, match="can't be kept"):
+    with pytest.raises(BadSetting, match="can't be written"):
         signing_key(load_settings(data=str(tmp_path / "file")))
 
 

@@ -14,5 +14,5 @@ class UnknownUser(CallerError):
 async def find_user(db: Database, name: str) -> User:
     user = await user_of_name(db, normalize_user_name(name))
     if user is None:
-        raise UnknownUser(f"there is no account {name}: 'feedmill user list' shows them all")
+        raise UnknownUser(f"there is no account {name}: 'feedmill user list' lists all accounts")
     return user

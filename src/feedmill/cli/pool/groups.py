@@ -100,7 +100,7 @@ def change(context: Context, /, name: str, new_name: str | None, **given: Any) -
 
 
 @pool.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @pass_context
 def list_groups(context: Context, as_json: bool) -> None:
     """List the groups, the counts of their pools, and who may take from them besides admins."""

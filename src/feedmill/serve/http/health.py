@@ -92,7 +92,7 @@ async def _scheduler(app: App) -> str:
 async def _check_role(app: App, role: str) -> str:
     """Whether a process with that role runs; `feedmill serve` counts for all roles."""
     present = await app.coordination.presence.count_by_role()
-    return OK if {role, "serve"} & set(present) else f"no {role} is at work"
+    return OK if {role, "serve"} & set(present) else f"no {role} is running"
 
 
 routes = [Route("/health", health), Route("/health/live", live), Route("/health/ready", ready)]

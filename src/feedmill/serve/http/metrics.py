@@ -117,7 +117,7 @@ class Metrics:
         coordination = self._app.coordination
         present, waiting = await coordination.presence.count_by_role(), await coordination.count_messages(QUEUES)
         return [
-            gauges("feedmill_processes", f"Processes at work, by role. {INSTALLATION_WIDE}", "role", present),
+            gauges("feedmill_processes", f"Running processes by role. {INSTALLATION_WIDE}", "role", present),
             gauges("feedmill_queue_messages", f"Messages that wait, by queue. {INSTALLATION_WIDE}", "queue", waiting),
         ]
 

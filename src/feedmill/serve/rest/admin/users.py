@@ -72,7 +72,7 @@ class UserChanges(RequestBody):
     @model_validator(mode="after")
     def _revokes_with_password(self) -> Self:
         if self.revoke_keys and self.password is None:
-            raise ValueError("revoke_keys goes with a new password")
+            raise ValueError("revoke_keys needs a new password")
         return self
 
 

@@ -11,7 +11,7 @@ from feedmill.model.ids import MAX_ID
 
 def _require_text(given: object) -> object:
     if not isinstance(given, str | datetime):
-        raise ValueError("a time is text, such as 2026-02-18T08:30:00Z")
+        raise ValueError("a time must be text, such as 2026-02-18T08:30:00Z")
     return given
 
 

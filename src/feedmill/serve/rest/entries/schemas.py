@@ -78,7 +78,7 @@ class MarkAllReadRequest(RequestBody):
     def _has_one_scope(self) -> Self:
         is_narrowed = any(given is not None for given in (self.feed_id, self.folder_id, self.label_id))
         if is_narrowed == self.everything:
-            raise ValueError("name feed_id, folder_id or label_id, or say everything: true")
+            raise ValueError("give feed_id, folder_id or label_id, or everything: true")
         return self
 
 
