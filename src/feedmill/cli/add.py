@@ -192,8 +192,8 @@ async def _add_of_page(app: App, page: PageFeeds, options: AddOptions) -> list[A
     if not options.best and not options.every:
         hint = f"{page.url} has {len(page.feeds)} feeds: add one by its URL, or use --best or --all"
         return [AddResult(page.url, "choices", hint, choices=page.feeds, code=BAD_USAGE)]
-    lots = [[feed] for feed in page.feeds] if options.every else [list(page.feeds)]
-    return [await _add_first(app, lot, options) for lot in lots]
+    alternatives = [[feed] for feed in page.feeds] if options.every else [list(page.feeds)]
+    return [await _add_first(app, choices, options) for choices in alternatives]
 
 
 async def _add_first(app: App, found: list[DiscoveredFeed], options: AddOptions) -> AddResult:

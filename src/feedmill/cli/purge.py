@@ -69,7 +69,7 @@ async def _preview(app: App, with_sweep: bool) -> dict[str, int]:
     now, periods = datetime.now(UTC), retention_periods(app.settings)
     counts = asdict(await preview_purge(app.db, periods, now))
     if with_sweep:
-        counts["orphans"] = sum([len(lot) async for lot in find_orphans(app.db, app.blobs, periods.raw, now)])
+        counts["orphans"] = sum([len(chunk) async for chunk in find_orphans(app.db, app.blobs, periods.raw, now)])
         counts["objects"] += counts["orphans"]
     return counts
 

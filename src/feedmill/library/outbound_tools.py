@@ -10,7 +10,7 @@ from feedmill.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class OutboundTools:
-    """The database, HTTP client and clock of a task. `soft_limit` is the time for one lot of leased tasks.
+    """The database, HTTP client and clock of a task. `soft_limit` is the time for the tasks that are leased at once.
 
     It is well within the lease, so that nobody else claims a task that is about to be done.
     """

@@ -34,7 +34,7 @@ from feedmill.store.bookmarks.page_fetches import (
     take_bookmarks,
 )
 
-LOT = 20
+TASKS_AT_ONCE = 20
 LIMITS = FetchLimits(max_bytes=4_000_000)
 TITLES = ("og:title", "twitter:title")
 DESCRIPTIONS = ("og:description", "description", "twitter:description")
@@ -44,13 +44,13 @@ LONGEST_DESCRIPTION = 2000
 
 
 async def fetch_bookmark_pages(tools: OutboundTools) -> int:
-    """Fetches a lot of due pages; how many there were."""
-    token, lot = await take_bookmarks(tools.db, tools.clock(), LOT)
-    if not lot:
+    """Fetches some of the due pages; how many there were."""
+    token, taken = await take_bookmarks(tools.db, tools.clock(), TASKS_AT_ONCE)
+    if not taken:
         return 0
-    work = [_fetch_page(tools, bookmark, token) for bookmark in lot]
+    work = [_fetch_page(tools, bookmark, token) for bookmark in taken]
     await run_leased_tasks(work, tools.soft_limit, lambda: release_bookmarks(tools.db, token, tools.clock()))
-    return len(lot)
+    return len(taken)
 
 
 async def _fetch_page(tools: OutboundTools, bookmark: Bookmark, token: str) -> None:

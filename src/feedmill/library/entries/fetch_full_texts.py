@@ -1,4 +1,4 @@
-"""Fetches the full texts of new entries in the background, a lot at a time.
+"""Fetches the full texts of new entries in the background, some at a time.
 
 claim → fetch the page → extract the article by the selectors of each subscriber → store → complete
 """
@@ -27,7 +27,7 @@ from feedmill.store.subscriptions.feed_settings import settings_of_subscribers
 
 log = get_logger(__name__)
 
-LOT = 20
+TASKS_AT_ONCE = 20
 SOFT_LIMIT = timedelta(seconds=80)
 PAUSES = (timedelta(minutes=5), timedelta(hours=1))
 
@@ -42,13 +42,13 @@ class FullTextFetcher:
     soft_limit: timedelta = SOFT_LIMIT
 
     async def fetch(self) -> int:
-        """Fetches a lot of queued full texts; how many there were."""
-        token, lot = await take_full_text_tasks(self.db, self.clock(), most=LOT)
-        if not lot:
+        """Fetches some of the queued full texts; how many there were."""
+        token, taken = await take_full_text_tasks(self.db, self.clock(), most=TASKS_AT_ONCE)
+        if not taken:
             return 0
-        work = [self._fetch(task, token) for task in lot]
+        work = [self._fetch(task, token) for task in taken]
         await run_leased_tasks(work, self.soft_limit, lambda: release_full_text_tasks(self.db, token, self.clock()))
-        return len(lot)
+        return len(taken)
 
     async def _fetch(self, task: FullTextTask, token: str) -> None:
         ways = [one.settings for one in await settings_of_subscribers(self.db, task.feed_id) if one.settings.full_text]

@@ -1,4 +1,4 @@
-"""Fetches the icons of feeds in the background, a lot at a time.
+"""Fetches the icons of feeds in the background, some at a time.
 
 queue → claim → choose the URL → fetch → detect the image type → store
 """
@@ -28,7 +28,7 @@ from feedmill.store.feeds.icons import (
     take_icon_tasks,
 )
 
-LOT = 20
+TASKS_AT_ONCE = 20
 SOFT_LIMIT = timedelta(seconds=80)
 # The search for feeds without an icon reads all feeds.
 ENROL_EVERY, ENROL_MOST = timedelta(minutes=5), 1000
@@ -53,14 +53,14 @@ class IconFetcher:
     enrol_at: datetime = field(init=False, default=BEGINNING)
 
     async def fetch(self) -> int:
-        """Fetches a lot of due icons; how many there were."""
+        """Fetches some of the due icons; how many there were."""
         await self._enrol()
-        token, lot = await take_icon_tasks(self.db, self.clock(), most=LOT)
-        if not lot:
+        token, taken = await take_icon_tasks(self.db, self.clock(), most=TASKS_AT_ONCE)
+        if not taken:
             return 0
-        work = [self._fetch(address, tasks, token) for address, tasks in group_by_url(lot).items()]
+        work = [self._fetch(address, tasks, token) for address, tasks in group_by_url(taken).items()]
         await run_leased_tasks(work, self.soft_limit, lambda: release_icon_tasks(self.db, token, self.clock()))
-        return len(lot)
+        return len(taken)
 
     async def _enrol(self) -> None:
         now = self.clock()
@@ -78,10 +78,10 @@ class IconFetcher:
             await save_icon(self.db, [task.feed_id for task in tasks], token, address, icon, now, now + FRESH)
 
 
-def group_by_url(lot: Sequence[IconTask]) -> dict[str, list[IconTask]]:
-    """The tasks of a lot by the URL of their icon."""
+def group_by_url(taken: Sequence[IconTask]) -> dict[str, list[IconTask]]:
+    """The taken tasks by the URL of their icon."""
     found: dict[str, list[IconTask]] = {}
-    for task in lot:
+    for task in taken:
         found.setdefault(icon_url_of(task), []).append(task)
     return found
 

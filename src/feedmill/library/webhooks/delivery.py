@@ -49,7 +49,7 @@ from feedmill.store.webhooks.url_leases import lease_due_urls, release_urls
 
 log = get_logger(__name__)
 
-LOT = 100
+DELIVERIES_AT_ONCE = 100
 EACH = 20
 LOOK_AT = 1000
 LIMITS = FetchLimits(max_bytes=0, total=timedelta(seconds=20), read=timedelta(seconds=15))
@@ -59,11 +59,11 @@ SUMMARY = 500
 
 
 async def deliver_due(tools: OutboundTools) -> int:
-    """Sends a lot of due deliveries, to each URL one after the other; how many there were.
+    """Sends some of the due deliveries, to each URL one after the other; how many there were.
 
     No other process delivers to these URLs meanwhile.
     """
-    urls = await lease_due_urls(tools.db, tools.clock(), LOOK_AT, LOT)
+    urls = await lease_due_urls(tools.db, tools.clock(), LOOK_AT, DELIVERIES_AT_ONCE)
     if not urls.names:
         return 0
     try:
@@ -73,22 +73,22 @@ async def deliver_due(tools: OutboundTools) -> int:
 
 
 async def _deliver_to(tools: OutboundTools, webhook_ids: Sequence[int]) -> int:
-    lot = await take_deliveries(tools.db, webhook_ids, tools.clock(), LOT, EACH)
-    if not lot:
+    deliveries = await take_deliveries(tools.db, webhook_ids, tools.clock(), DELIVERIES_AT_ONCE, EACH)
+    if not deliveries:
         return 0
 
     async def release() -> None:
-        await release_deliveries(tools.db, lot[0].token, tools.clock())
+        await release_deliveries(tools.db, deliveries[0].token, tools.clock())
 
-    work = [_deliver_in_order(tools, queue) for queue in _by_url(lot)]
+    work = [_deliver_in_order(tools, queue) for queue in _by_url(deliveries)]
     if not await run_leased_tasks(work, tools.soft_limit, release):
-        log.info("webhook_deliveries_postponed", deliveries=len(lot))
-    return len(lot)
+        log.info("webhook_deliveries_postponed", deliveries=len(deliveries))
+    return len(deliveries)
 
 
-def _by_url(lot: Sequence[ClaimedDelivery]) -> list[list[ClaimedDelivery]]:
+def _by_url(deliveries: Sequence[ClaimedDelivery]) -> list[list[ClaimedDelivery]]:
     queues: dict[str, list[ClaimedDelivery]] = {}
-    for taken in lot:
+    for taken in deliveries:
         queues.setdefault(taken.url, []).append(taken)
     return list(queues.values())
 

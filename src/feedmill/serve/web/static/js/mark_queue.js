@@ -3,7 +3,7 @@
 import { csrf, mustSignIn, send, showToast, t, user } from "./page.js";
 
 const KEY = `feedmill.marks.${user}`;
-const LOT = 100;
+const MARKS_AT_ONCE = 100;
 const SOON = 250;
 const AGAIN = 10_000;
 let timer = 0;
@@ -23,15 +23,15 @@ function flushIn(ms) {
 }
 
 async function flush() {
-  const lot = waiting().slice(0, LOT);
-  if (!lot.length || sending) return;
+  const marks = waiting().slice(0, MARKS_AT_ONCE);
+  if (!marks.length || sending) return;
   sending = true;
   try {
-    const response = await send("/marks", lot.map((mark) => ["do", mark]));
+    const response = await send("/marks", marks.map((mark) => ["do", mark]));
     if (mustSignIn(response)) return;
     // What can't be taken now is not taken later either; only a server that is down is asked again.
     if (response.status >= 500) throw new Error(response.statusText);
-    keep(waiting().slice(lot.length));
+    keep(waiting().slice(marks.length));
     if (response.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
     else showToast(t("failed"), "failed");
     if (waiting().length) flushIn(0);
@@ -45,9 +45,9 @@ async function flush() {
 
 addEventListener("online", flush);
 addEventListener("pagehide", () => {
-  const lot = waiting();
-  if (!lot.length) return;
+  const marks = waiting();
+  if (!marks.length) return;
   // They stay in the queue: whether a beacon arrives is never told, and the same mark twice is one mark.
-  navigator.sendBeacon("/marks", new URLSearchParams([...lot.map((mark) => ["do", mark]), ["csrf", csrf], ["quiet", "yes"]]));
+  navigator.sendBeacon("/marks", new URLSearchParams([...marks.map((mark) => ["do", mark]), ["csrf", csrf], ["quiet", "yes"]]));
 });
 flushIn(SOON);
