@@ -21,7 +21,7 @@ from feedmill.store.dialect import insert, insert_selected
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.entries.add_entries import steps_to_add_entries
-from feedmill.store.entries.unread_lists import RECOUNT
+from feedmill.store.entries.unread_list_sql import RECOUNT
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import entries, feeds, subscriptions, unread, users

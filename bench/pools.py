@@ -30,7 +30,8 @@ from feedmill.model.pool import PoolGroup, PoolKind, PoolOptions, PoolRule
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.fill import Filler
 from feedmill.pools.item_texts import ItemTexts
-from feedmill.pools.pool import Pool, PoolLists, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of

@@ -23,12 +23,12 @@ from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.webhooks.service import Webhooks
+from feedmill.open_pools import open_pools
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
-from feedmill.pool_wiring import open_pools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
 from feedmill.store.database import Database

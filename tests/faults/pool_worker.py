@@ -15,7 +15,7 @@ from feedmill.coordination.pool_queues import pool_list_name, used_ids_name
 from feedmill.coordination.redis_pool_queues import connect_without_retry
 from feedmill.logs import set_up
 from feedmill.model.pool import PoolItem, PoolKind
-from feedmill.pool_wiring import open_pools
+from feedmill.open_pools import open_pools
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.service import PoolService
 from feedmill.settings import load_settings

@@ -19,7 +19,7 @@ from redis.asyncio import Redis
 
 from feedmill.coordination.redis import connect
 from feedmill.model.pool import Guarantee, PoolCounts, PoolKind, PoolOptions, PoolRule
-from feedmill.pool_wiring import open_pools
+from feedmill.open_pools import open_pools
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.lost_items import LostItemSearch
 from feedmill.pools.service import PoolService

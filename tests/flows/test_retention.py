@@ -16,7 +16,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.retention import retention_by_feed
 from feedmill.store.database import Step
-from feedmill.store.entries.retired_unread_lists import RETIRED_LISTS_KEPT_FOR
+from feedmill.store.entries.drop_unused_unread_lists import RETIRED_LISTS_KEPT_FOR
 from feedmill.store.schema import (
     batch_jobs,
     batches,

@@ -27,7 +27,7 @@ LONG = 20_000
 READING_STRANGERS = (
     "collect.",
     "html.",
-    "normalize_urls",
+    "absolute_urls",
     "outbound.",
     "library.search",
     "library.subscriptions.opml",

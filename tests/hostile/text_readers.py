@@ -17,11 +17,11 @@ import lxml.html
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
-from feedmill import normalize_urls
+from feedmill import absolute_urls
 from feedmill.archive import object_keys, object_paths
 from feedmill.archive.images import file_types
 from feedmill.collect import feed_moves
-from feedmill.collect.declared import read_document
+from feedmill.collect.declared import read_data_file
 from feedmill.collect.declared.feeds_file import read_declarations
 from feedmill.collect.discovery import page_feeds, site_patterns, site_software
 from feedmill.collect.entries import changes as reconcile
@@ -352,8 +352,10 @@ READERS: dict[str, Read] = {
     "library.subscriptions.opml.write_opml": lambda text: opml.write_opml(
         [opml.OpmlFeed(URL, text, URL, (text,))], title=text
     ),
-    "collect.declared.read_document.read_document": lambda text: read_document.read_document(_file(text, "yaml")),
-    "collect.declared.read_document.read_document: JSON": lambda text: read_document.read_document(_file(text, "json")),
+    "collect.declared.read_data_file.read_data_file": lambda text: read_data_file.read_data_file(_file(text, "yaml")),
+    "collect.declared.read_data_file.read_data_file: JSON": lambda text: read_data_file.read_data_file(
+        _file(text, "json")
+    ),
     "collect.declared.feeds_file.read_declarations": lambda text: read_declarations(
         _file(json.dumps({"feeds": [{"url": text, "interval": text, "folder": text}]}), "yaml")
     ),
@@ -461,15 +463,13 @@ READERS: dict[str, Read] = {
     "outbound.fetch_options.parse_options": fetch_options.parse_options,
     # Addresses
     "outbound.user_urls.parse_user_url": user_urls.parse_user_url,
-    "normalize_urls.absolute_url": lambda text: normalize_urls.absolute_url(text, URL),
-    "normalize_urls.safe_link": normalize_urls.safe_link,
+    "absolute_urls.absolute_url": lambda text: absolute_urls.absolute_url(text, URL),
+    "absolute_urls.safe_link": absolute_urls.safe_link,
     "collect.feed_moves.is_same_site": lambda text: feed_moves.is_same_site(f"https://{text[:8000]}/", URL),
-    "normalize_urls.is_plain_url": normalize_urls.is_plain_url,
-    "normalize_urls.absolute_url: complete": lambda text: normalize_urls.absolute_url(
-        f"https://example.org/{text}", URL
-    ),
-    "normalize_urls.absolute_url: at the limit": lambda text: normalize_urls.absolute_url(
-        text[: normalize_urls.MAX_LENGTH], f"{URL}/{text}"
+    "absolute_urls.is_plain_url": absolute_urls.is_plain_url,
+    "absolute_urls.absolute_url: complete": lambda text: absolute_urls.absolute_url(f"https://example.org/{text}", URL),
+    "absolute_urls.absolute_url: at the limit": lambda text: absolute_urls.absolute_url(
+        text[: absolute_urls.MAX_LENGTH], f"{URL}/{text}"
     ),
     "outbound.urls.parse_url": urls.parse_url,
     "outbound.urls.parse_url: host": lambda text: urls.parse_url(f"https://{text[:8000]}/"),

@@ -12,7 +12,7 @@ from feedmill.coordination.redis import RedisLocks, connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.html.sanitize import sanitize_html
 from feedmill.pools.item_texts import ItemTexts
-from feedmill.pools.pool import PoolLists, PoolTools
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.pool_rows import NOW

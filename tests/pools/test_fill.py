@@ -15,7 +15,8 @@ from feedmill.errors import CoordinationUnavailable, DatabaseUnavailable
 from feedmill.model.pool import PoolCounts, PoolKind, PoolOptions, PoolRule
 from feedmill.pools import fill
 from feedmill.pools.fill import Filler
-from feedmill.pools.pool import Pool, PoolLists
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolLists
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from feedmill.store.pools.items import claim_items

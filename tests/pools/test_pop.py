@@ -14,7 +14,7 @@ from feedmill.model.pool import ContentFormat, PoolCounts, PoolItemState, PoolKi
 from feedmill.model.user import Caller
 from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
 from feedmill.pools.lost_items import LostItemSearch
-from feedmill.pools.pool import PoolLists, PoolTools
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
 from feedmill.store.pools import items as store

@@ -3,7 +3,7 @@
 from feedmill.html.sanitize import sanitize_html
 from feedmill.model.pool import PoolKind, PoolOptions
 from feedmill.pools.item_texts import ItemTexts
-from feedmill.pools.pool import PoolTools
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.conftest import Clock

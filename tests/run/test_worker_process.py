@@ -14,7 +14,7 @@ from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.pool import PoolKind, PoolRule
-from feedmill.pool_wiring import open_pools
+from feedmill.open_pools import open_pools
 from feedmill.settings import load_settings
 from feedmill.store.schema import batch_jobs, batches, image_tasks
 from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out

@@ -21,7 +21,7 @@ from feedmill.store.archive.prune_old_rows import (
 from feedmill.store.archive.raw_bodies import count_expired_raw_bodies, drop_expired_raw_bodies
 from feedmill.store.archive.retention import count_expired_entries, drop_expired_entries
 from feedmill.store.database import Database
-from feedmill.store.entries.retired_unread_lists import (
+from feedmill.store.entries.drop_unused_unread_lists import (
     RETIRED_LISTS_KEPT_FOR,
     count_retired_lists,
     drop_retired_lists,

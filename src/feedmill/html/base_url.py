@@ -2,8 +2,8 @@
 
 import re
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.html.tags import attributes, tags
-from feedmill.normalize_urls import absolute_url
 
 _HAS_BASE = re.compile(r"<base[\t\n\f\r /]", re.I)
 

@@ -10,10 +10,10 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.html.base_url import find_base_url
 from feedmill.html.srcset import best_candidate, parse_srcset
 from feedmill.html.tags import Tag, attributes, find_tags
-from feedmill.normalize_urls import absolute_url
 
 # fmt: off
 _LAZY_SRC = (

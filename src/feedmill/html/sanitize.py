@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 import nh3
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.html.base_url import find_base_url
 from feedmill.html.images import replace_images
 from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
 from feedmill.html.srcset import parse_srcset
-from feedmill.normalize_urls import absolute_url
 
 NO_IMAGES: Mapping[str, str] = MappingProxyType({})
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.html.base_url import find_base_url
 from feedmill.html.plain_text import plain_text
 from feedmill.html.tags import Tag, attributes, tags
-from feedmill.normalize_urls import absolute_url
 
 # Links and titles are near the beginning; anything after this much is data.
 MAX_PAGE_BYTES = 4_000_000

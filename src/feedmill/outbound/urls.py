@@ -16,7 +16,7 @@ MAX_URL = 8192
 MAX_NAME = 253
 URL_PATTERN = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE | re.DOTALL)
 # Not encoded in a path or query; "%" too, so that nothing is encoded twice. "'" is encoded, as in
-# `normalize_urls.py`, so that a URL has one form.
+# `absolute_urls.py`, so that a URL has one form.
 UNENCODED_CHARACTERS = "!$%&()*+,-./:;=?@_~[]|^"
 ENCODED_PATTERN = re.compile(f"[A-Za-z0-9{re.escape(UNENCODED_CHARACTERS)}]*")
 # Browsers strip these at the ends and drop the last three inside.

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.errors import BadInput, CallerError
 from feedmill.i18n.messages import Message
-from feedmill.normalize_urls import absolute_url
 from feedmill.outbound.errors import RefusedError
 from feedmill.outbound.fetch_options import encode_login
 from feedmill.outbound.urls import parse_url

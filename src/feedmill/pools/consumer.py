@@ -15,7 +15,8 @@ from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token
-from feedmill.pools.pool import Pool, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
 from feedmill.pools.used_item_buffer import CHUNK_SIZE, UsedItemBuffer
 from feedmill.store.pools.items import release_items

@@ -11,7 +11,8 @@ from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, FillLock, Queued
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token, process_name
 from feedmill.pools.item_texts import to_queued_items
-from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
+from feedmill.pools.pool import FILLER, Pool
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
 
 CHUNK_SIZE = 500

@@ -11,7 +11,8 @@ from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem
 from feedmill.pools.lease_items import lease_items
-from feedmill.pools.pool import Pool, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.store.pools.items import ack_items, extend_items, give_back_items, nack_items
 
 log = get_logger(__name__)

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from feedmill.model.pool import PoolItemState, PoolLease
 from feedmill.pools.claim_tokens import new_token
-from feedmill.pools.pool import Pool, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.store.pools.items import claim_items, expire_items
 
 

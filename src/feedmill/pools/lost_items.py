@@ -9,7 +9,8 @@ from feedmill.i18n.messages import Message
 from feedmill.model.pool import LostPoolItem
 from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.errors import NoPoolLists
-from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
+from feedmill.pools.pool import FILLER, Pool
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.store.pools.items import queued_before, release_items, settle_items, still_queued
 
 # A filler that holds the lock may still push the items that it reserved.

@@ -11,7 +11,8 @@ from feedmill.pools.fill import Filler
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.group_cache import PoolGroupCache
 from feedmill.pools.lease_items import end_expired_leases
-from feedmill.pools.pool import Pool, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolTools
 
 MAINTAIN_EVERY = timedelta(seconds=5)
 GATHER_EVERY = timedelta(minutes=1)

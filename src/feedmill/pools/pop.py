@@ -10,7 +10,8 @@ from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token
-from feedmill.pools.pool import Pool, PoolTools
+from feedmill.pools.pool import Pool
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.items import (
     claim_items,

@@ -41,7 +41,8 @@ from feedmill.pools.lost_items import (
     release_lost_items,
 )
 from feedmill.pools.maintain import PoolMaintainer
-from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool, PoolTools
+from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool
+from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import pop
 from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access

@@ -14,8 +14,8 @@ from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maintenance_task, take_maintenance_task
 from feedmill.store.database import Database
+from feedmill.store.entries.drop_unused_unread_lists import drop_retired_lists
 from feedmill.store.entries.marks import expire_read_later
-from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.search.index_missing_entries import index_missing_entries
 
 log = get_logger(__name__)

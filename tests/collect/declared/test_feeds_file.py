@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations, read_interval
-from feedmill.collect.declared.read_document import MAX_BYTES, BadFile
+from feedmill.collect.declared.read_data_file import MAX_BYTES, BadDataFile
 from feedmill.collect.declared.sync_feeds import compare_feeds
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
 from feedmill.outbound.user_urls import UserUrl
@@ -97,7 +97,7 @@ def test_a_password_in_a_url_is_not_part_of_the_feeds_url(tmp_path: Path) -> Non
     ],
 )
 def test_an_error_is_reported_with_its_position(tmp_path: Path, name: str, text: str | bytes, words: str) -> None:
-    with pytest.raises(BadFile) as told:
+    with pytest.raises(BadDataFile) as told:
         read_declarations(written(tmp_path, name, text))
 
     assert words in str(told.value)
@@ -117,7 +117,7 @@ def test_an_error_is_reported_with_its_position(tmp_path: Path, name: str, text:
     ],
 )
 def test_a_hostile_file_is_refused_quickly(tmp_path: Path, name: str, text: str) -> None:
-    with pytest.raises(BadFile):
+    with pytest.raises(BadDataFile):
         read_declarations(written(tmp_path, name, text))
 
 
@@ -136,7 +136,7 @@ def test_the_configured_file_is_used_or_the_one_in_the_data_folder(tmp_path: Pat
     assert find_feeds_file(None, tmp_path) == there
 
     written(tmp_path, "feeds.json", JSON)
-    with pytest.raises(BadFile, match=r"feeds\.json and .*feeds\.toml are both there"):
+    with pytest.raises(BadDataFile, match=r"feeds\.json and .*feeds\.toml are both there"):
         find_feeds_file(None, tmp_path)
 
 

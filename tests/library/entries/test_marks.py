@@ -16,11 +16,11 @@ from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
-from feedmill.store.entries import retired_unread_lists
+from feedmill.store.entries import drop_unused_unread_lists
+from feedmill.store.entries.drop_unused_unread_lists import drop_retired_lists
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.marks import expire_read_later
-from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.undo_mark_all_read import UNDO_FOR
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
 from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription
@@ -336,14 +336,14 @@ async def test_a_list_that_is_restored_while_it_is_deleted_stays(
     library = SmallLibrary(any_db)
     alice, _ = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
-    find_unused = retired_unread_lists._unused_lists
+    find_unused = drop_unused_unread_lists._unused_lists
 
     async def had_back_meanwhile(db: Database, before: datetime) -> list[int]:
         unused = await find_unused(db, before)
         await undo_mark_all_read(db, alice.id, swept.undo, NOW)
         return unused
 
-    monkeypatch.setattr(retired_unread_lists, "_unused_lists", had_back_meanwhile)
+    monkeypatch.setattr(drop_unused_unread_lists, "_unused_lists", had_back_meanwhile)
     assert await drop_retired_lists(any_db, NOW + HOUR, chunk_size=2) == 1
 
     assert await library.unread_of(alice) == (3, 3)

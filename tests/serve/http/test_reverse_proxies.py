@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.connection_limits import ConnectionRegistry
-from feedmill.serve.http.cookies import set_session_cookie
 from feedmill.serve.http.server import uvicorn_config
+from feedmill.serve.http.session_cookie import set_session_cookie
 from feedmill.settings import load_settings
 
 FORWARDED = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}

@@ -7,8 +7,8 @@ import httpx
 from lxml import html
 
 from feedmill.model.user import User
-from feedmill.serve.http.cookies import SESSION_COOKIE
 from feedmill.serve.http.csrf import csrf_token_for
+from feedmill.serve.http.session_cookie import SESSION_COOKIE
 from tests.browser.sample_feeds import PASSWORD, find_user
 from tests.serve.rest.site import Site
 

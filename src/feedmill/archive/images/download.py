@@ -14,8 +14,8 @@ from hashlib import sha256
 from typing import Protocol
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.images.choose_images import choose_images
-from feedmill.archive.images.download_outcome import RETRY_DELAYS, judge_response
+from feedmill.archive.images.choose_downloads import choose_downloads
+from feedmill.archive.images.judge_download import RETRY_DELAYS, judge_response
 from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.archive.object_keys import full_image_key, image_key
@@ -98,7 +98,7 @@ async def _take(tools: ImageTools) -> list[ImageTask]:
     now, ids = tools.clock(), list[int]()
     for _ in range(MAX_READS):
         waiting = await waiting_images(tools.db, now, WINDOW)
-        selection = choose_images(waiting, CHUNK_SIZE, tools.gap, now)
+        selection = choose_downloads(waiting, CHUNK_SIZE, tools.gap, now)
         await postpone_images(tools.db, selection.postponed, now)
         ids = selection.taken
         if len(waiting) < WINDOW or not selection.postponed:

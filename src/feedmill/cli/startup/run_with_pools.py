@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
 from feedmill.cli.startup.run_with_database import run_with_database
-from feedmill.pool_wiring import open_pools
+from feedmill.open_pools import open_pools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
 from feedmill.store.database import Database

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from feedmill.collect.declared.feeds_file_paths import feeds_files
-from feedmill.collect.declared.read_document import BadFile, Document, KeyPath, read_document
+from feedmill.collect.declared.read_data_file import BadDataFile, DataFile, KeyPath, read_data_file
 from feedmill.model.feed import ArchivePolicy
 from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 
@@ -42,18 +42,20 @@ def find_feeds_file(named: Path | None, data: Path) -> Path | None:
         return named
     found = feeds_files(None, data)
     if len(found) > 1:
-        raise BadFile(f"{found[0]} and {found[1]} are both there: remove one, or name one with the setting feeds_file")
+        raise BadDataFile(
+            f"{found[0]} and {found[1]} are both there: remove one, or name one with the setting feeds_file"
+        )
     return found[0] if found else None
 
 
 def read_declarations(file: Path) -> list[Declaration]:
-    """The feeds that the file declares; raises `BadFile` if any part of it is not valid."""
-    document = read_document(file)
+    """The feeds that the file declares; raises `BadDataFile` if any part of it is not valid."""
+    document = read_data_file(file)
     reader = _Reader(document)
     declared = reader.read()
     if reader.problems:
         more = f" (and {len(reader.problems) - 1} more)" if len(reader.problems) > 1 else ""
-        raise BadFile(f"{file}: {reader.problems[0]}{more}")
+        raise BadDataFile(f"{file}: {reader.problems[0]}{more}")
     return declared
 
 
@@ -71,7 +73,7 @@ def read_interval(value: object) -> timedelta:
 class _Reader:
     """Reads the list once and collects every problem with its line and column."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: DataFile) -> None:
         self._document = document
         self._first: dict[str, KeyPath] = {}
         self.problems: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from feedmill.collect.declared.read_document import BadFile, Document, KeyPath, line_and_column
+from feedmill.collect.declared.read_data_file import BadDataFile, DataFile, KeyPath, line_and_column
 
 MAX_DEPTH = 10
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -15,18 +15,18 @@ NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(file: FilePath, text: str) -> Document:
-    """Reads the text of the file; raises `BadFile`."""
+def read_yaml(file: FilePath, text: str) -> DataFile:
+    """Reads the text of the file; raises `BadDataFile`."""
     try:
         return _Tree().read(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{line_and_column(mark.line + 1, mark.column + 1)}: " if mark else ""
-        raise BadFile(f"{file}: {place}{error.problem or error.context}") from error
+        raise BadDataFile(f"{file}: {place}{error.problem or error.context}") from error
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         place = line_and_column(before.count("\n") + 1, error.position - before.rfind("\n"))
-        raise BadFile(f"{file}: {place}: {error.reason}") from error
+        raise BadDataFile(f"{file}: {place}: {error.reason}") from error
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class _Tree:
         self._branches: list[_Branch] = []
         self._root: Any = None
 
-    def read(self, text: str) -> Document:
+    def read(self, text: str) -> DataFile:
         for event in self._single(yaml.parse(text, Loader=Loader)):
             match event:
                 case yaml.ScalarEvent():
@@ -59,7 +59,7 @@ class _Tree:
                     self._branches.pop()
                 case yaml.AliasEvent():
                     raise _error(event, "aliases (*name) are not allowed here")
-        return Document(self._root, self._places)
+        return DataFile(self._root, self._places)
 
     def _single(self, events: Iterator[Any]) -> Iterator[Any]:
         documents = 0

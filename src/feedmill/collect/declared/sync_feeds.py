@@ -11,7 +11,7 @@ from pathlib import Path
 
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations
 from feedmill.collect.declared.feeds_file_paths import feeds_files
-from feedmill.collect.declared.read_document import BadFile
+from feedmill.collect.declared.read_data_file import BadDataFile
 from feedmill.collect.scheduling.cadence import SHORTEST_INTERVAL
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.errors import BadSetting
@@ -49,7 +49,7 @@ class DeclaredFeeds:
             return
         try:
             await self._apply(find_feeds_file(self.named, self.data))
-        except (BadFile, BadSetting, UnreadableSecret) as error:
+        except (BadDataFile, BadSetting, UnreadableSecret) as error:
             log.error("feeds_file_invalid", reason=str(error))
         self._applied = signatures
 

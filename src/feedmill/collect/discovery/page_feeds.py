@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.discovery.site_patterns import site_feeds
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.html.web_page import MAX_PAGE_BYTES, PageLink, WebPage, read_page
 from feedmill.model.hosts import host_of
-from feedmill.normalize_urls import absolute_url
 
 FeedType = Literal["rss", "atom", "json"]
 FoundBy = Literal["named by the page", "known site", "linked from the page", "common path"]

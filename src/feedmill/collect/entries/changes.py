@@ -3,13 +3,13 @@
 from collections.abc import Container, Mapping
 from datetime import datetime
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.entries.identity import identify_entries, identity_with_link
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.entries.storable_text import storable_identity
 from feedmill.html.images import find_image_urls
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry, NewEntry, Revision
-from feedmill.normalize_urls import absolute_url
 
 # A feed whose texts differ at each fetch (a counter, an advertisement) must not fill the disk.
 MAX_REVISIONS = 20

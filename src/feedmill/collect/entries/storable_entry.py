@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from msgspec.structs import replace
 
+from feedmill.absolute_urls import absolute_url, is_plain_url
 from feedmill.collect.entries.storable_text import (
     LONGEST_LANGUAGE,
     LONGEST_LINE,
@@ -17,7 +18,6 @@ from feedmill.collect.entries.storable_text import (
     storable_text,
 )
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry
-from feedmill.normalize_urls import absolute_url, is_plain_url
 
 # In bytes. D1 stores no row above 2 MB, and these add up to less.
 LONGEST_CONTENT = 1_000_000

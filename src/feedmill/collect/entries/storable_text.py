@@ -1,6 +1,6 @@
 """Cleans and shortens text, links, languages and identities so that every database can store them."""
 
-from feedmill.normalize_urls import safe_link
+from feedmill.absolute_urls import safe_link
 
 # In bytes.
 LONGEST_LINE = 20_000

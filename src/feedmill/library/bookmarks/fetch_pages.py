@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.entries.storable_text import storable_text
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.engine.leased_tasks import run_leased_tasks
@@ -25,7 +26,6 @@ from feedmill.model.fetch_outcome import (
     Retryable,
     Throttled,
 )
-from feedmill.normalize_urls import absolute_url
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.bookmarks.page_fetches import (
     record_page_failed,

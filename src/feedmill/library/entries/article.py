@@ -21,7 +21,7 @@ from feedmill.model.parsed_feed import Enclosure
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
-from feedmill.store.entries.revisions import RevisionText, read_revision
+from feedmill.store.entries.read_revisions import RevisionText, read_revision
 from feedmill.store.entries.visible_entries import VisibleEntry, visible_entry
 
 WORDS_A_MINUTE = 230

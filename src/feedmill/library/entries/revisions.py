@@ -10,7 +10,7 @@ from feedmill.library.entries.article import find_entry, find_revision
 from feedmill.library.entries.list_entries import one_line
 from feedmill.library.entries.text_diff import DiffPiece, diff_text
 from feedmill.store.database import Database
-from feedmill.store.entries.revisions import RevisionText, list_revisions
+from feedmill.store.entries.read_revisions import RevisionText, list_revisions
 
 
 class RevisionSummary(Struct, frozen=True, gc=False):

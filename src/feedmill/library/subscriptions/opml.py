@@ -7,10 +7,10 @@ from datetime import datetime
 from email.utils import format_datetime
 from html import escape
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.parsing.decode import decode
 from feedmill.html.tags import XML, Tag, attributes, decode_text, is_self_closing, tags
 from feedmill.i18n.messages import Message
-from feedmill.normalize_urls import absolute_url
 
 MAX_BYTES = 16_000_000
 MAX_FEEDS = 100_000

@@ -16,7 +16,7 @@ from feedmill.library.users.sign_in import sign_out as end_browser_session
 from feedmill.model.user import Actor, Caller, RequestOrigin
 from feedmill.optional_imports import import_by_name
 from feedmill.serve.http import csrf
-from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.http.signing_key import signing_key
 
 BEARER = "bearer "

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 
 from feedmill.errors import NotAllowed
 from feedmill.i18n.messages import Message
-from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.http.session_cookie import session_token_of
 
 HEADER = "X-CSRF-Token"
 FIELD = "csrf"

@@ -12,8 +12,8 @@ from math import ceil
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from feedmill.serve.http.cookies import SESSION_COOKIE
 from feedmill.serve.http.problem_json import problem_response
+from feedmill.serve.http.session_cookie import SESSION_COOKIE
 
 # With more callers than this, the bucket of the one that has been idle longest is dropped.
 MAX_CALLERS = 10_000

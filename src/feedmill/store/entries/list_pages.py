@@ -31,7 +31,7 @@ from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView, ListPo
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
+from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visible_entries import ListedEntry, select_listed_entries, to_listed_entries
 from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread

@@ -16,7 +16,7 @@ from feedmill.model.entry_marks import MarkAllRead, MarkAllReadResult
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
-from feedmill.store.entries.unread_lists import LOCK_ALL, RECOUNT, UNREAD_LIST_ID, of_user, recount
+from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID, of_user, recount
 from feedmill.store.schema import entry_labels, subscriptions, unread, unread_lists, users
 
 END_OF_TIME = "9999-12-31T23:59:59.999Z"

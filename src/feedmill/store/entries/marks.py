@@ -12,7 +12,7 @@ from feedmill.store.columns import Id
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.entries.labels import steps_to_label, steps_to_unlabel
-from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
+from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.schema import entries, states, subscriptions, unread
 
 _chosen = one_of(entries.c.id, "ids")

@@ -13,7 +13,7 @@ from feedmill.store.columns import Id
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_selected
 from feedmill.store.entries.mark_all_read import UNREAD_TOTAL
-from feedmill.store.entries.unread_lists import LOCK_ALL, RECOUNT, UNREAD_LIST_ID
+from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID
 from feedmill.store.schema import entries, states, unread, unread_lists, users
 
 UNDO_FOR = timedelta(days=1)

@@ -13,7 +13,7 @@ from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.read_entries import decode_categories, decode_enclosures
-from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
+from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visibility import has_label_of, is_visible_row
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.subscriptions.feed_settings import decode_settings

@@ -37,7 +37,7 @@ from feedmill.store.search.driving_index import (
     sees_few_entries,
 )
 from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHANGED, search_texts
-from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text
+from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch, no_text
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 
 # So many are fetched without a thought.

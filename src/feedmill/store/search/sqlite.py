@@ -22,7 +22,7 @@ from feedmill.store.search.index_table import (
     PLACE,
     search_texts,
 )
-from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text
+from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch, no_text
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 
 # How much more a word weighs in a title, in an author's name, in a text.

@@ -6,7 +6,7 @@ from sqlalchemy import Integer, and_, bindparam, select
 
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
-from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user, recount
+from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user, recount
 from feedmill.store.schema import entries, feeds, states, subscriptions, unread, unread_lists
 
 # How many entries of an existing feed become unread for a new subscriber.

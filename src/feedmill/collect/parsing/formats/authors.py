@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.element_names import ElementNames
 from feedmill.collect.parsing.formats.field_texts import MAX_SHORT_TEXT, clip_text
-from feedmill.collect.parsing.formats.fields import Fields
 
 _MAX_PEOPLE = 20
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.field_texts import MAX_SHORT_TEXT, first_text
-from feedmill.collect.parsing.formats.fields import Fields
 
 _MAX_CATEGORIES = 100
 _KEYWORDS = ("itunes:keywords", "keywords", "media:keywords")

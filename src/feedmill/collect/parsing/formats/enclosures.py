@@ -5,9 +5,9 @@ from xml.etree.ElementTree import Element
 
 from msgspec.structs import replace
 
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.extensions import parse_duration
 from feedmill.collect.parsing.formats.field_texts import element_text, first_text
-from feedmill.collect.parsing.formats.fields import Fields
 from feedmill.collect.parsing.formats.links import LinksByRelation, resolve_in
 from feedmill.collect.parsing.formats.xml_scope import XmlScope
 from feedmill.model.parsed_feed import Enclosure

@@ -4,13 +4,13 @@ from html import escape
 
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.categories import categories
+from feedmill.collect.parsing.formats.child_elements import NO_FIELDS, Fields
 from feedmill.collect.parsing.formats.choose_entry_elements import NOWHERE, place_groups
 from feedmill.collect.parsing.formats.dates import first_date
 from feedmill.collect.parsing.formats.element_names import RDF_ABOUT
 from feedmill.collect.parsing.formats.enclosures import enclosures
 from feedmill.collect.parsing.formats.extensions import media_elements, media_picture_url, picture_url
 from feedmill.collect.parsing.formats.field_texts import clip_text, first_text, text_at
-from feedmill.collect.parsing.formats.fields import NO_FIELDS, Fields
 from feedmill.collect.parsing.formats.links import (
     LinksByRelation,
     group_by_relation,

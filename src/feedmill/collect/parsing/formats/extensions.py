@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import timedelta
 from xml.etree.ElementTree import Element
 
+from feedmill.collect.parsing.formats.child_elements import Fields, fields_of
 from feedmill.collect.parsing.formats.field_texts import element_text, first_text
-from feedmill.collect.parsing.formats.fields import Fields, fields_of
 from feedmill.collect.parsing.formats.xml_scope import XmlScope
 
 _PERIODS = {

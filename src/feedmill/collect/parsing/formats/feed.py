@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.categories import categories
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.choose_entry_elements import newest_first, place_groups
 from feedmill.collect.parsing.formats.dates import first_date
 from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
@@ -17,7 +18,6 @@ from feedmill.collect.parsing.formats.extensions import (
     update_period,
 )
 from feedmill.collect.parsing.formats.field_texts import first_text, short_text
-from feedmill.collect.parsing.formats.fields import Fields
 from feedmill.collect.parsing.formats.links import LinksByRelation, related_link, web_address
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed

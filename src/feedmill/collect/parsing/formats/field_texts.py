@@ -4,7 +4,7 @@ import base64
 import re
 from xml.etree.ElementTree import Element
 
-from feedmill.collect.parsing.formats.fields import Fields
+from feedmill.collect.parsing.formats.child_elements import Fields
 
 MAX_SHORT_TEXT = 4_000
 _TEXT_TYPES = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})

@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec import structs
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.parsing.formats.dates import parse_date
 from feedmill.collect.parsing.formats.field_texts import MAX_SHORT_TEXT
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language
 from feedmill.collect.parsing.formats.xmlfeed import MAX_ENTRIES
 from feedmill.collect.parsing.truncation import read_truncated_json
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
-from feedmill.normalize_urls import absolute_url
 
 _MAX_ITEMS = 100
 Json = dict[str, Any]

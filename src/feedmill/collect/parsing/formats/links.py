@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from xml.etree.ElementTree import Element
 
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.element_names import RDF_ABOUT, RDF_RESOURCE
 from feedmill.collect.parsing.formats.field_texts import element_text, first_text
-from feedmill.collect.parsing.formats.fields import Fields
 from feedmill.collect.parsing.formats.xml_scope import WEB, XmlScope
 from feedmill.collect.parsing.xml_tree import attributes_of
 

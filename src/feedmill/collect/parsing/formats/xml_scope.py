@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urljoin
 
+from feedmill.absolute_urls import absolute_url
 from feedmill.collect.parsing.formats.element_names import XML_BASE, XML_LANG
-from feedmill.normalize_urls import absolute_url
 
 _MAX_URL = 8192
 WEB = ("http://", "https://")

@@ -5,13 +5,14 @@ from itertools import islice
 from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.choose_entry_elements import place_groups
 from feedmill.collect.parsing.formats.element_layout import layouts_below
 from feedmill.collect.parsing.formats.element_names import ENTRIES, FRAMES, RDF_ABOUT, opens_feed, split_name
 from feedmill.collect.parsing.formats.entry import read_entry
 from feedmill.collect.parsing.formats.feed import FeedDocument, feed_format, read_feed
 from feedmill.collect.parsing.formats.field_texts import clip_text
-from feedmill.collect.parsing.formats.fields import FieldReader, Fields
+from feedmill.collect.parsing.formats.flatten_elements import FieldReader
 from feedmill.collect.parsing.formats.links import group_by_relation, is_web_url, page_link
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, scope_of
 from feedmill.collect.parsing.xml_tree import Attributes, attributes_of

@@ -8,7 +8,7 @@ from feedmill.model.entry_marks import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
-from feedmill.serve.rest.entries.schemas import LabelRequest
+from feedmill.serve.rest.entries.change_schemas import LabelRequest
 
 router = APIRouter(prefix="/labels", tags=["labels"])
 

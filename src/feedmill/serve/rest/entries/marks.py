@@ -16,7 +16,7 @@ from feedmill.model.entry_marks import MarkAllRead
 from feedmill.serve.rest.core.dependencies import TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
-from feedmill.serve.rest.entries.schemas import (
+from feedmill.serve.rest.entries.change_schemas import (
     BulkChangeResponse,
     BulkEntryChanges,
     EntryChanges,

@@ -21,7 +21,7 @@ from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
-from feedmill.serve.rest.entries.schemas import DiffResponse, RevisionPage
+from feedmill.serve.rest.entries.revision_schemas import DiffResponse, RevisionPage
 
 DESCRIBED = {"description": "A JSON Feed (version 1.1)", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}
 

@@ -20,7 +20,7 @@ from feedmill.library.feeds.private_feeds import read_private_http_options
 from feedmill.library.filters.filter_new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.subscriptions import change_subscription, lookup
-from feedmill.library.subscriptions import subscribe as spine
+from feedmill.library.subscriptions import subscribe as subscribing
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
 from feedmill.library.subscriptions.http_options import summarize_http_options
@@ -78,7 +78,9 @@ async def subscribe(
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
-    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, new), discovery_cache)
+    done = await subscribing.subscribe(
+        app.tools, who.user, await _subscribe_request(app, who.user.id, new), discovery_cache
+    )
     shown = to_feed_response(done.subscription)
     if done.is_fetched:
         return SubscribeResponse(feed=shown, status="ready")
@@ -91,7 +93,7 @@ async def discover_feeds(
     app: TheApp, discovery_cache: TheDiscoveryCache, who: Writer, page: DiscoverRequest
 ) -> DiscoverResponse:
     """The feeds at a URL, or of the page there, and every URL that was tried."""
-    return to_discover_response(await spine.discover(app.tools, who.user, page.url, discovery_cache))
+    return to_discover_response(await subscribing.discover(app.tools, who.user, page.url, discovery_cache))
 
 
 @router.post("/refresh-all", status_code=202, responses=problem_responses(404))
@@ -161,13 +163,13 @@ def _to_refresh_response(started: StartedRefresh) -> RefreshResponse:
     )
 
 
-async def _subscribe_request(app: App, user_id: int, new: NewFeedRequest) -> spine.SubscribeRequest:
+async def _subscribe_request(app: App, user_id: int, new: NewFeedRequest) -> subscribing.SubscribeRequest:
     await check_folders(app.db, user_id, new.folder_ids)
     filed = set(new.folder_ids)
     if new.folder:
         path = clip_path(tuple(name for name in map(str.strip, new.folder.split("/")) if name))
         filed |= {folder for made, folder in (await ensure_folders(app.db, user_id, [path])).items() if made == path}
-    return spine.SubscribeRequest(
+    return subscribing.SubscribeRequest(
         new.url,
         FeedSettings(
             title=new.title,

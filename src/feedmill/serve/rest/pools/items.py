@@ -20,16 +20,18 @@ from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.pools.group_schemas import DAY_SECONDS, PoolStatusResponse
 from feedmill.serve.rest.pools.groups import GrantedGroup, GroupParameter
-from feedmill.serve.rest.pools.item_schemas import (
+from feedmill.serve.rest.pools.held_item_schemas import (
     ExtendLeaseRequest,
     HeldItemsRequest,
+    PoolItemStateResponse,
+    PoolItemStatesResponse,
+    RequeueRequest,
+)
+from feedmill.serve.rest.pools.lost_item_schemas import (
     LostItemResponse,
     LostItemSearchQuery,
     LostItemSearchRequest,
     LostItemsResponse,
-    PoolItemStateResponse,
-    PoolItemStatesResponse,
-    RequeueRequest,
 )
 
 router = APIRouter(prefix="/pools", tags=["pools"])

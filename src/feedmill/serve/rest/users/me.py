@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.library.users.manage_users import change_password
 from feedmill.serve.http.auth import has_bearer_token, origin_of
-from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.users.schemas import AccessEndedResponse, PasswordChange, describe_caller
 

@@ -9,7 +9,7 @@ from feedmill.library.users.registration import register_user
 from feedmill.library.users.sign_in import begin_session
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import origin_of
-from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.rest.core.dependencies import TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.users.schemas import RegistrationRequest

@@ -10,7 +10,7 @@ from feedmill.library.users import sessions
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.model.user import Caller
 from feedmill.serve.http import auth
-from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
+from feedmill.serve.http.session_cookie import delete_session_cookie, set_session_cookie
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId

@@ -7,8 +7,8 @@ from starlette.responses import HTMLResponse
 
 from feedmill.model.user import Caller
 from feedmill.serve.http import csrf
-from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
+from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.web.core import flash
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of

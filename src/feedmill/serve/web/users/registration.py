@@ -11,7 +11,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.users.registration import is_registration_open, register_user
 from feedmill.library.users.sign_in import begin_session
 from feedmill.serve.http.auth import origin_of
-from feedmill.serve.http.cookies import session_token_of, set_session_cookie
+from feedmill.serve.http.session_cookie import session_token_of, set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text

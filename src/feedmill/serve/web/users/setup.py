@@ -9,7 +9,7 @@ from starlette.routing import Route
 from feedmill.errors import AlreadySetUp, BadInput
 from feedmill.library.users.manage_users import create_first_admin, needs_setup
 from feedmill.serve.http import auth
-from feedmill.serve.http.cookies import set_session_cookie
+from feedmill.serve.http.session_cookie import set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text

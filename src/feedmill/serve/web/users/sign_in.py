@@ -7,7 +7,7 @@ from starlette.routing import Route
 from feedmill.errors import LimitExceeded, WrongPassword
 from feedmill.library.users.manage_users import needs_setup
 from feedmill.serve.http import auth
-from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
+from feedmill.serve.http.session_cookie import delete_session_cookie, set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form

@@ -1,40 +1,15 @@
-"""Schemas of revisions and of changes to entries and labels; `api_schemas/entries.py` has what the client reads."""
+"""Schemas of changes to entries and labels; `api_schemas/entries.py` has what the client reads."""
 
-from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from feedmill.library.entries.text_diff import DiffKind
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, StrictInt, StrictTime
 
 EntryIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_MARKED_AT_ONCE)]
 LabelIds = Annotated[list[Id], Field(max_length=100)]
-
-
-class RevisionResponse(BaseModel):
-    number: int
-    seen_at: datetime
-    title: str
-
-
-class RevisionPage(BaseModel):
-    items: list[RevisionResponse]
-    next: None = None
-
-
-class DiffPieceResponse(BaseModel):
-    kind: DiffKind
-    text: str
-
-
-class DiffResponse(BaseModel):
-    """Without the `added` pieces it is the old version, without the `removed` ones the new one; plain text."""
-
-    title: list[DiffPieceResponse]
-    text: list[DiffPieceResponse]
 
 
 class EntryChanges(RequestBody):

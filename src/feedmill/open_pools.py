@@ -1,4 +1,4 @@
-"""Builds the pools alone, for commands that need neither the fetching nor the pages."""
+"""Builds the pools, for the app, and alone for commands that need neither fetching nor pages."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from feedmill.html.sanitize import sanitize_html
 from feedmill.optional_imports import import_by_name
 from feedmill.pools.item_texts import ItemTexts
-from feedmill.pools.pool import PoolLists, PoolTools
+from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
 from feedmill.store.database import Database

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from feedmill.absolute_urls import MAX_LENGTH, OTHER_SCHEMES, absolute_url, safe_link
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.html.sanitize import render_article_html
-from feedmill.normalize_urls import MAX_LENGTH, OTHER_SCHEMES, absolute_url, safe_link
 from feedmill.outbound import urls
 
 NASTY = {

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.archive.images.download_outcome import judge_response
 from feedmill.archive.images.file_types import PNG
+from feedmill.archive.images.judge_download import judge_response
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,

@@ -1,4 +1,4 @@
-"""Normalizes URLs the way that a browser's URL parser does.
+"""Makes URLs absolute and safe to store, the way that a browser's URL parser does.
 
 A normalized URL is absolute, names a host, and contains no control character, space or quotation mark. Normalizing
 it again changes nothing. A URL that can't be normalized is dropped: a relative link would lead into our own site.

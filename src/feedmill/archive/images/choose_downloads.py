@@ -13,16 +13,18 @@ MAX_DELAY_STEPS = 10
 
 
 @dataclass(slots=True)
-class ImageSelection:
+class DownloadSelection:
     """The tasks to take, and the tasks to postpone by the time until which they wait."""
 
     taken: list[int] = field(default_factory=list)
     postponed: dict[datetime, list[int]] = field(default_factory=dict)
 
 
-def choose_images(waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, now: datetime) -> ImageSelection:
+def choose_downloads(
+    waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, now: datetime
+) -> DownloadSelection:
     """Chooses up to `limit` of the tasks, given as id and URL. Without a gap between requests none is postponed."""
-    selection = ImageSelection()
+    selection = DownloadSelection()
     for ids in group_by_host(waiting).values():
         share = IMAGES_PER_HOST if gap else len(ids)
         selection.taken += ids[: min(share, limit - len(selection.taken))]
