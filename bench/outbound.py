@@ -29,7 +29,7 @@ from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.model.fetch_outcome import Response
 from feedmill.outbound.address_policy import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 
 AT_ONCE = 20

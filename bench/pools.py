@@ -23,8 +23,9 @@ from redis.asyncio import Redis
 from report import Cell, Table, report_table
 from sqlalchemy import bindparam, select
 
-from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_client import connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.coordination.redis_slots_and_locks import RedisLocks
 from feedmill.html.sanitize import sanitize_html
 from feedmill.model.pool import PoolGroup, PoolKind, PoolOptions, PoolRule
 from feedmill.pools.errors import PoolEmpty

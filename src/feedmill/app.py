@@ -27,7 +27,7 @@ from feedmill.open_pools import open_pools
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings

@@ -1,4 +1,4 @@
-"""All settings, each declared once with its type, default and description.
+"""All settings, each declared once with its type and default; its description is in the catalogue (`setting.NAME`).
 
 The command line takes precedence over the environment (`FEEDMILL_…`), that over the file, that over the default.
 """

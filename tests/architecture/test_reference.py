@@ -15,9 +15,10 @@ from feedmill.cli import COMMANDS
 from feedmill.coordination.host_slots import HostSlotRule
 from feedmill.coordination.locks import feed_lock, schedule_lock
 from feedmill.coordination.pool_queues import FillLock, QueuedItem, fill_lock_name, pool_list_name, used_ids_name
-from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect
+from feedmill.coordination.redis_client import connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues
 from feedmill.coordination.redis_presence import RedisPresence
+from feedmill.coordination.redis_slots_and_locks import RedisHostSlots, RedisLocks
 from feedmill.engine.celery_app import make_celery
 from feedmill.model.feed_settings import FEED_SETTINGS
 from feedmill.model.fetch_options import FETCH_OPTIONS

@@ -18,7 +18,8 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.client import DEFAULT_OPTIONS
-from feedmill.outbound.fetch_options import FetchLimits, parse_options
+from feedmill.outbound.encrypted_options import parse_options
+from feedmill.outbound.fetch_limits import FetchLimits
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FEED = Feed(1, "https://example.org/feed", NOW)

@@ -12,7 +12,8 @@ from feedmill.coordination.fallback import FallbackBulkLocks, FallbackHostSlots
 from feedmill.coordination.host_slots import BUSY_WAIT, HostSlotRule, HostSlots
 from feedmill.coordination.locks import BulkLocks, Locks, feed_lock, schedule_lock
 from feedmill.coordination.memory import MemoryHostSlots, MemoryLocks
-from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect
+from feedmill.coordination.redis_client import connect
+from feedmill.coordination.redis_slots_and_locks import RedisHostSlots, RedisLocks
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, end, find_binary, folder, free_port, launch, wait_for_port
 from tests.waiting import until

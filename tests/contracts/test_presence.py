@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from feedmill.coordination.memory import NoPresence
 from feedmill.coordination.presence import PRESENCE_TIMEOUT, Presence
-from feedmill.coordination.redis import connect, count_messages
+from feedmill.coordination.redis_client import connect, count_messages
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, free_port

@@ -15,8 +15,9 @@ from feedmill.coordination.pool_queues import (
     pool_list_name,
     used_ids_name,
 )
-from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_client import connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.coordination.redis_slots_and_locks import RedisLocks
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, free_port
 from tests.waiting import LONGEST_WAIT

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.redis import connect
+from feedmill.coordination.redis_client import connect
 from feedmill.model.pool import Guarantee, PoolCounts, PoolKind, PoolOptions, PoolRule
 from feedmill.open_pools import open_pools
 from feedmill.pools.errors import PoolEmpty

@@ -13,7 +13,7 @@ from feedmill.archive.files import FolderBlobs
 from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database
 from tests.flows.refresh_environment import RefreshEnvironment

@@ -22,7 +22,7 @@ from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, Response, Validators
 from feedmill.model.timestamps import to_iso
 from feedmill.outbound.client import DEFAULT_OPTIONS, Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import instance_state, subscriptions, unread, users

@@ -16,7 +16,7 @@ from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import RefreshDecision
 from feedmill.model.timestamps import to_iso
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import decrypt_options, encrypt_options
+from feedmill.outbound.encrypted_options import decrypt_options, encrypt_options
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed

@@ -69,7 +69,7 @@ from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.pool import PoolRule
 from feedmill.outbound import (
     content_encoding,
-    fetch_options,
+    encrypted_options,
     http_response,
     request_headers,
     response_headers,
@@ -404,7 +404,7 @@ READERS: dict[str, Read] = {
         _bytes(text)
     ),
     "outbound.request_headers.request_headers": lambda text: request_headers.request_headers(
-        "agent", fetch_outcome.Validators(text, text), fetch_options.parse_options(None)
+        "agent", fetch_outcome.Validators(text, text), encrypted_options.parse_options(None)
     ),
     "serve.http.cache_headers.matches_etag": lambda text: cache_headers.matches_etag(
         _request({"if-none-match": text[:HEADER]}), '"a"'
@@ -460,7 +460,7 @@ READERS: dict[str, Read] = {
     "library.subscriptions.http_options.parse_http_options: user agent": lambda text: http_options.parse_http_options(
         {"user_agent": text}
     ),
-    "outbound.fetch_options.parse_options": fetch_options.parse_options,
+    "outbound.fetch_options.parse_options": encrypted_options.parse_options,
     # Addresses
     "outbound.user_urls.parse_user_url": user_urls.parse_user_url,
     "absolute_urls.absolute_url": lambda text: absolute_urls.absolute_url(text, URL),

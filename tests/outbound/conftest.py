@@ -9,7 +9,7 @@ import pytest
 from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.outbound.address_policy import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 from tests.scripted_web import ScriptedResolver, Web
 from tests.waiting import LONGEST_WAIT

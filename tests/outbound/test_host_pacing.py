@@ -11,7 +11,8 @@ from redis.asyncio import Redis
 
 from feedmill.coordination.host_slots import HostSlotRule
 from feedmill.coordination.memory import MemoryHostSlots
-from feedmill.coordination.redis import RedisHostSlots, connect, host_key
+from feedmill.coordination.redis_client import connect
+from feedmill.coordination.redis_slots_and_locks import RedisHostSlots, host_key
 from feedmill.model.fetch_outcome import Deferred, Response, Throttled
 from feedmill.outbound.client import Client
 from feedmill.outbound.host_pacing import HostBusy, Pacer, registrable_domain

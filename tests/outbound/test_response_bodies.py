@@ -9,7 +9,7 @@ import pytest
 from feedmill.model.fetch_outcome import Refused, Response, Retryable, Validators
 from feedmill.outbound.client import Client
 from feedmill.outbound.content_encoding import BodyDecoder
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from tests.outbound.conftest import PATIENT, SHORT, MakeClient
 from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 from tests.waiting import slow_pace, until

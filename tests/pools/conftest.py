@@ -8,8 +8,9 @@ import pytest
 from redis.asyncio import Redis
 
 from feedmill.coordination.fallback import CoordinationCircuitBreaker
-from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_client import connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.coordination.redis_slots_and_locks import RedisLocks
 from feedmill.html.sanitize import sanitize_html
 from feedmill.pools.item_texts import ItemTexts
 from feedmill.pools.pool_tools import PoolLists, PoolTools

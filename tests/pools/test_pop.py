@@ -7,8 +7,9 @@ import pytest
 from redis.asyncio import Redis
 
 from feedmill.coordination.fallback import CoordinationCircuitBreaker
-from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_client import connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.coordination.redis_slots_and_locks import RedisLocks
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.pool import ContentFormat, PoolCounts, PoolItemState, PoolKind, PoolOptions
 from feedmill.model.user import Caller

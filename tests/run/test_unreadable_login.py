@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.encryption import Encryption
 from feedmill.engine.jobs import RefreshFeed
-from feedmill.outbound.fetch_options import encrypt_options, same_options
+from feedmill.outbound.encrypted_options import encrypt_options, same_options
 from tests.flows.refresh_environment import ENCRYPTION, SECRET_KEY, RefreshEnvironment, answer, encrypted, item
 from tests.run.conftest import EmbeddedProcess
 

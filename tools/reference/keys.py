@@ -7,7 +7,7 @@ from feedmill.archive import object_keys
 from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
 from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, pool_list_name, used_ids_name
 from feedmill.coordination.presence import PRESENCE_TIMEOUT
-from feedmill.coordination.redis import host_key, pause_key
+from feedmill.coordination.redis_slots_and_locks import host_key, pause_key
 from feedmill.coordination.redis_presence import PRESENCE_KEY
 from feedmill.engine.celery_app import RESULT_EXPIRY
 from feedmill.engine.task_names import QUEUES

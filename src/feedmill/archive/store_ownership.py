@@ -13,7 +13,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.errors import BlobMissing, CallerError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.database import Database
-from feedmill.store.instance_state import init_instance_setting, read_instance_setting, set_instance_setting
+from feedmill.store.instance_state import init_instance_value, read_instance_value, set_instance_value
 
 log = get_logger(__name__)
 
@@ -35,16 +35,16 @@ async def ensure_store_ownership(db: Database, blobs: Blobs) -> None:
     """Takes a store without an owner; raises `StoreOwnedByAnother` if it belongs to another database."""
     store_token = await read_owner(blobs)
     if store_token is None:
-        own_token = await init_instance_setting(db, OWNER_SETTING, token_hex(16))
+        own_token = await init_instance_value(db, OWNER_SETTING, token_hex(16))
         await blobs.put(OWNER_KEY, own_token.encode(), "text/plain")
-    elif store_token != await read_instance_setting(db, OWNER_SETTING):
+    elif store_token != await read_instance_value(db, OWNER_SETTING):
         raise StoreOwnedByAnother(f"the object store belongs to another database: {REMEDY}")
 
 
 async def owns_store(db: Database, blobs: Blobs) -> bool:
     """Whether the store belongs to this database; changes nothing."""
     store_token = await read_owner(blobs)
-    return store_token is not None and store_token == await read_instance_setting(db, OWNER_SETTING)
+    return store_token is not None and store_token == await read_instance_value(db, OWNER_SETTING)
 
 
 async def take_store_ownership(db: Database, blobs: Blobs) -> None:
@@ -53,7 +53,7 @@ async def take_store_ownership(db: Database, blobs: Blobs) -> None:
     The token is new, and is written to the store last: until then the store still belongs to the other database.
     """
     own_token = token_hex(16)
-    await set_instance_setting(db, OWNER_SETTING, own_token)
+    await set_instance_value(db, OWNER_SETTING, own_token)
     await blobs.put(OWNER_KEY, own_token.encode(), "text/plain")
 
 

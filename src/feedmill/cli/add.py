@@ -22,7 +22,7 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Updated
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url

@@ -22,7 +22,7 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.errors import DatabaseError
 from feedmill.library.archive.backup_status import record_backup, record_backup_check
-from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
+from feedmill.outbound.encrypted_options import ENCRYPTION_PURPOSE
 from feedmill.secret_key import key_location
 from feedmill.settings import Settings
 from feedmill.store.feeds.read_feeds import feeds_with_http_options

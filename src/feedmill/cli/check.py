@@ -22,7 +22,7 @@ from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarati
 from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, CallerError, DatabaseError, FeedmillError
 from feedmill.model.encrypted import Encrypted
-from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
+from feedmill.outbound.encrypted_options import ENCRYPTION_PURPOSE
 from feedmill.secret_key import key_location
 from feedmill.settings import Settings
 from feedmill.store.admin.database_check import database_time, missing_tables

@@ -19,7 +19,7 @@ from feedmill.encryption import Encryption
 from feedmill.errors import CallerError
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.serve.data_lock import lock_holder
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person

@@ -11,7 +11,7 @@ from feedmill.encryption import Encryption
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.hosts import host_of
 from feedmill.model.refresh import FeedMove
-from feedmill.outbound.fetch_options import same_options
+from feedmill.outbound.encrypted_options import same_options
 from feedmill.outbound.host_pacing import registrable_domain
 from feedmill.outbound.urls import is_ip_address
 from feedmill.store.database import Database

@@ -9,7 +9,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Retryable, Validators
 from feedmill.outbound.client import DEFAULT_OPTIONS
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 
 QUICK_TRIES = 3
 FIRST_DELAY = timedelta(seconds=2)

@@ -34,7 +34,7 @@ from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry, RawBody, RefreshDecision, Unchanged
-from feedmill.outbound.fetch_options import decrypt_options, parse_options
+from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.known_entries import find_known_entries

@@ -4,14 +4,15 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
-from feedmill.coordination import redis
+from feedmill.coordination import redis_client
 from feedmill.coordination.coordination import Coordination
 from feedmill.coordination.fallback import FallbackBulkLocks, FallbackHostSlots
 from feedmill.coordination.locks import Locks
 from feedmill.coordination.pool_queues import PoolQueues
-from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect, count_messages, is_available
+from feedmill.coordination.redis_client import connect, count_messages, is_available
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.coordination.redis_presence import RedisPresence
+from feedmill.coordination.redis_slots_and_locks import RedisHostSlots, RedisLocks
 from feedmill.errors import BadSetting
 
 
@@ -45,7 +46,7 @@ async def ping(url: str) -> None:
     with _translate_bad_url():
         client = connect(url)
     try:
-        await redis.ping(client)
+        await redis_client.ping(client)
     finally:
         await client.aclose()
 

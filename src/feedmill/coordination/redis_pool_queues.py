@@ -8,7 +8,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from feedmill.coordination.pool_queues import FillLock, QueuedItem, fill_lock_name, used_ids_name
-from feedmill.coordination.redis import translate_redis_errors
+from feedmill.coordination.redis_client import translate_redis_errors
 from feedmill.lazy_loggers import get_logger
 
 log = get_logger(__name__)

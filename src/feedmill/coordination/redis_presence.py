@@ -7,7 +7,7 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from feedmill.coordination.presence import PRESENCE_TIMEOUT, RunningProcess
-from feedmill.coordination.redis import translate_redis_errors
+from feedmill.coordination.redis_client import translate_redis_errors
 
 PRESENCE_KEY = "feedmill:present"
 

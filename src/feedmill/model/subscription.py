@@ -1,4 +1,4 @@
-"""A user's subscription to a feed, its options, and folders."""
+"""A user's subscription to a feed, and folders."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -16,7 +16,7 @@ from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import HostBlocklist, NoBlocklist
 from feedmill.outbound.dns import HostResolver, SystemResolver
 from feedmill.outbound.errors import RefusedError, RetryableError
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.host_pacing import HostBusy, Pacer, read_public_suffixes
 from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.redirects import RedirectChain, RequestPayload

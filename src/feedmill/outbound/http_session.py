@@ -13,7 +13,7 @@ from feedmill.outbound.checked_connections import AiohttpResolver, CheckedSocket
 from feedmill.outbound.content_encoding import BodyDecoder, BodyTooLarge
 from feedmill.outbound.dns import HostResolver
 from feedmill.outbound.error_translation import translate_errors
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.redirects import RedirectChain
 from feedmill.outbound.request_headers import proxy_headers

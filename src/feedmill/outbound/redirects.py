@@ -19,7 +19,7 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.errors import RefusedError, RetryableError
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.request_headers import request_headers, secret_headers
 from feedmill.outbound.response_headers import freshness_of, retry_after_of, validators_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from feedmill.absolute_urls import absolute_url
 from feedmill.errors import BadInput, CallerError
 from feedmill.i18n.messages import Message
+from feedmill.outbound.encrypted_options import encode_login
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import encode_login
 from feedmill.outbound.urls import parse_url
 
 # The column's length, which is the same in every database.

@@ -5,8 +5,8 @@ from dataclasses import replace
 from feedmill.encryption import Encryption
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.image import ImageTask
+from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import decrypt_options, parse_options
 from feedmill.outbound.urls import RequestTarget, parse_url
 
 ACCEPT = "image/webp, image/png, image/jpeg, image/gif, image/avif;q=0.9, image/*;q=0.8, */*;q=0.5"

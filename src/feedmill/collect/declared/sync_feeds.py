@@ -17,7 +17,7 @@ from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.errors import BadSetting
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.declared_feeds import DeclaredChanges, DeclaredOptions, apply_declared_changes

@@ -26,7 +26,7 @@ from feedmill.model.fetch_outcome import (
     Throttled,
 )
 from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.outbound.fetch_options import parse_options
+from feedmill.outbound.encrypted_options import parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 
 

@@ -18,7 +18,7 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.client import DEFAULT_OPTIONS
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from feedmill.model.timestamps import from_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database
-from feedmill.store.instance_state import read_instance_setting, steps_to_set_instance_setting
+from feedmill.store.instance_state import read_instance_value, steps_to_set_instance_value
 
 SETTING_NAME = "backup"
 # An older backup is shown with a warning.
@@ -43,7 +43,7 @@ class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 async def last_backup(db: Database) -> BackupStatus | None:
     """The last backup of this database; None if there is none."""
-    stored = await read_instance_setting(db, SETTING_NAME)
+    stored = await read_instance_value(db, SETTING_NAME)
     return msgspec.json.decode(stored, type=BackupStatus) if stored else None
 
 
@@ -73,5 +73,5 @@ async def record_backup_check(db: Database, manifest: Manifest, wrong: Sequence[
 async def _save(db: Database, backup: BackupStatus, action: str, now: datetime) -> None:
     stored = msgspec.json.encode(backup).decode()
     await db.batch(
-        [*steps_to_set_instance_setting(SETTING_NAME, stored), step_to_audit(Actor(), action, backup.folder, now)]
+        [*steps_to_set_instance_value(SETTING_NAME, stored), step_to_audit(Actor(), action, backup.folder, now)]
     )

@@ -26,7 +26,7 @@ from feedmill.model.fetch_outcome import (
     Retryable,
     Throttled,
 )
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.store.bookmarks.page_fetches import (
     record_page_failed,
     record_page_fetched,

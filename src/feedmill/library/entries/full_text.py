@@ -15,7 +15,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Response, Retryable, Throttled
 from feedmill.optional_imports import import_by_name
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.store.database import Database
 from feedmill.store.entries.full_texts import save_full_texts
 

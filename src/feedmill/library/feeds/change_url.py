@@ -7,7 +7,7 @@ from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.user import Actor
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.urls import may_share_secrets
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.admin.feeds import move_feed

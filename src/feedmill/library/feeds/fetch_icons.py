@@ -15,7 +15,7 @@ from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Throt
 from feedmill.model.image import DownloadedImage
 from feedmill.outbound.client import Client
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.urls import RequestTarget, parse_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.icons import (

@@ -9,7 +9,7 @@ from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
 from feedmill.model.user import Actor
-from feedmill.outbound.fetch_options import same_options
+from feedmill.outbound.encrypted_options import same_options
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.admin.feeds import AdminFeed, merge_into, read_admin_feed
 from feedmill.store.database import Database

@@ -15,7 +15,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.subscription import Subscription
-from feedmill.outbound.fetch_options import decrypt_options
+from feedmill.outbound.encrypted_options import decrypt_options
 from feedmill.outbound.user_urls import MAX_URL_LENGTH
 from feedmill.store.chunks import CHUNK_SIZE, chunked
 from feedmill.store.database import Database

@@ -6,7 +6,7 @@ from feedmill.library.subscriptions.errors import AlreadySubscribed
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.subscription import Subscription
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.urls import may_share_secrets
 from feedmill.outbound.user_urls import parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed

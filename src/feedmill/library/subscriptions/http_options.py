@@ -9,8 +9,8 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
 from feedmill.model.setting_definitions import FeedSetting
+from feedmill.outbound.encrypted_options import encode_options, parse_options
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import encode_options, parse_options
 from feedmill.outbound.urls import parse_url
 
 # The fields of the form; those of one line are the texts of `FetchOptions`.

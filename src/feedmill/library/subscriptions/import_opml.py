@@ -22,7 +22,7 @@ from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_op
 from feedmill.library.users.limits import check_byte_quota
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.chunks import chunked
 from feedmill.store.database import Database

@@ -31,7 +31,7 @@ from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feed_of_url

@@ -33,7 +33,7 @@ from feedmill.model.fetch_outcome import (
 )
 from feedmill.model.timestamps import to_iso
 from feedmill.model.webhook import ClaimedDelivery, DeliveryFailed, WebhookEvent, next_delivery_attempt
-from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.redirects import RequestPayload
 from feedmill.store.database import Database
 from feedmill.store.webhooks.delivery_queue import (

@@ -10,7 +10,7 @@ from feedmill.store.archive.database_snapshot import TABLES
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.id_sequences import advance_id_sequences
-from feedmill.store.instance_state import read_instance_setting, set_instance_setting
+from feedmill.store.instance_state import read_instance_value, set_instance_value
 from feedmill.store.schema import entries, feeds, instance_state, pool_groups, users
 
 LOADING = "loading"
@@ -24,12 +24,12 @@ class DatabaseNotEmpty(CallerError):
 
 async def begin_loading(db: Database, what: str) -> None:
     """Records which backup is being loaded; raises `DatabaseNotEmpty` if there are other rows."""
-    if await read_instance_setting(db, LOADING) == what:
+    if await read_instance_value(db, LOADING) == what:
         return  # an interrupted load of the same backup continues
     for table in (feeds, entries, users, pool_groups):
         if await db.query(select(*table.primary_key).limit(1)):
             raise DatabaseNotEmpty("the database is not empty: load into a new one (another data folder or database)")
-    await set_instance_setting(db, LOADING, what)
+    await set_instance_value(db, LOADING, what)
 
 
 async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:

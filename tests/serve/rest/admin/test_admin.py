@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from feedmill.model.timestamps import to_iso
-from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE, encrypt_options
+from feedmill.outbound.encrypted_options import ENCRYPTION_PURPOSE, encrypt_options
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import NewFeed, add_feed, add_feeds

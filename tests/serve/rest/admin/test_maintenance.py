@@ -9,7 +9,7 @@ from feedmill import logs
 from feedmill.archive.backup.create import create_backup
 from feedmill.library.archive.backup_status import record_backup
 from feedmill.model.timestamps import to_iso
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.settings import Settings
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
 from feedmill.store.database import Step

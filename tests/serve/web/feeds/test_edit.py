@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from lxml import html
 
-from feedmill.outbound.fetch_options import decrypt_options
+from feedmill.outbound.encrypted_options import decrypt_options
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.scripted_web import Answer

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.library.subscriptions.http_options import HttpOptionsSummary, check_login_name, check_proxy
 from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
-from feedmill.outbound.fetch_options import encode_options
+from feedmill.outbound.encrypted_options import encode_options
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.field_types import StrictBool, UrlText
 

@@ -26,7 +26,7 @@ from feedmill.library.subscriptions.folders import check_folders, clip_path, ens
 from feedmill.library.subscriptions.http_options import summarize_http_options
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses

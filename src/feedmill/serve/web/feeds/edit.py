@@ -26,7 +26,7 @@ from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
 from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
-from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request

@@ -1,21 +1,13 @@
-"""Host slots and locks in Redis, by Redis's clock; the connection."""
+"""Host slots and locks in Redis, by the clock of Redis."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as LostConnection
-from redis.exceptions import RedisError
 
 from feedmill.coordination.host_slots import BUSY_WAIT, HostSlotRule
 from feedmill.coordination.locks import LOCK_LENGTH
-from feedmill.errors import CoordinationUnavailable
-from feedmill.i18n.messages import Message
-
-RESPONSE_TIMEOUT = 1.0
+from feedmill.coordination.redis_client import translate_redis_errors
 
 # KEYS: the host, then its pauses. ARGV: token, gap, hold, busy wait (ms). Returns ms to wait, 0 when taken.
 TAKE = """
@@ -68,47 +60,12 @@ end
 """
 
 
-def connect(url: str) -> Redis:
-    """A client with short timeouts: it serves hints, and nobody should wait for them."""
-    return Redis.from_url(
-        url,
-        decode_responses=True,
-        socket_timeout=RESPONSE_TIMEOUT,
-        socket_connect_timeout=RESPONSE_TIMEOUT,
-        # Not after a timeout: a server that hangs once would hang again.
-        retry=Retry(NoBackoff(), 1, supported_errors=(LostConnection,)),
-    )
-
-
 def host_key(host: str) -> str:
     return f"ratelimit:domain:{host}"
 
 
 def pause_key(name: str) -> str:
     return f"ratelimit:pause:{name}"
-
-
-async def ping(client: Redis) -> None:
-    """Raises `CoordinationUnavailable`, with the reason, when Redis does not answer."""
-    try:
-        await client.ping()
-    except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(Message("redis.unusable", detail=str(error))) from error
-
-
-async def is_available(client: Redis) -> bool:
-    """Whether Redis answers."""
-    try:
-        await ping(client)
-    except CoordinationUnavailable:
-        return False
-    return True
-
-
-async def count_messages(client: Redis, queues: Sequence[str]) -> Mapping[str, int]:
-    """How many messages wait in each of these queues."""
-    async with translate_redis_errors():
-        return {queue: int(await client.llen(queue)) for queue in queues}
 
 
 class RedisHostSlots:
@@ -180,12 +137,3 @@ class RedisLocks:
 
 def _milliseconds(length: timedelta) -> int:
     return round(length.total_seconds() * 1000)
-
-
-@asynccontextmanager
-async def translate_redis_errors() -> AsyncIterator[None]:
-    """Turns every error of Redis into `CoordinationUnavailable`."""
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(Message("redis.no_answer", detail=str(error))) from error

@@ -1,7 +1,4 @@
-"""Limits of a request; encodes and encrypts the HTTP options of a feed."""
-
-from dataclasses import dataclass
-from datetime import timedelta
+"""The HTTP options of a feed as JSON, encrypted for its row."""
 
 import msgspec
 
@@ -11,17 +8,6 @@ from feedmill.model.fetch_options import FetchOptions
 
 # Ties an encrypted value to its column.
 ENCRYPTION_PURPOSE = "feeds.http_options"
-
-
-@dataclass(frozen=True, slots=True)
-class FetchLimits:
-    """`max_bytes` counts decoded bytes, `read` is the longest wait for data, `total` leaves out the wait for turns."""
-
-    max_bytes: int = 15_000_000
-    connect: timedelta = timedelta(seconds=5)
-    read: timedelta = timedelta(seconds=20)
-    total: timedelta = timedelta(seconds=30)
-    redirects: int = 5
 
 
 def parse_options(text: str | None) -> FetchOptions:
