@@ -460,7 +460,7 @@ READERS: dict[str, Read] = {
     "library.subscriptions.http_options.parse_http_options: user agent": lambda text: http_options.parse_http_options(
         {"user_agent": text}
     ),
-    "outbound.fetch_options.parse_options": encrypted_options.parse_options,
+    "outbound.encrypted_options.parse_options": encrypted_options.parse_options,
     # Addresses
     "outbound.user_urls.parse_user_url": user_urls.parse_user_url,
     "absolute_urls.absolute_url": lambda text: absolute_urls.absolute_url(text, URL),
