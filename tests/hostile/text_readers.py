@@ -39,7 +39,7 @@ from feedmill.collect.parsing.formats import (
 from feedmill.errors import FeedmillError
 from feedmill.html import (
     base_url,
-    image_placeholders,
+    hide_remote_images,
     plain_text,
     readability,
     rewrite_tags,
@@ -84,7 +84,7 @@ from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
 from feedmill.serve.web.feeds import subscription_fields
 from feedmill.serve.web.search import search_view
-from feedmill.serve.web.subscriptions import discovery, subscribe_problems
+from feedmill.serve.web.subscriptions import discovery_view, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
 from feedmill.store.search import index, tokenizer
 
@@ -251,13 +251,13 @@ READERS: dict[str, Read] = {
     "library.entries.article.reading_minutes": article.reading_minutes,
     "library.entries.list_entries.one_line": list_entries.one_line,
     "library.archive.raw_bodies.decode_raw_body": lambda text: raw_bodies.decode_raw_body(_bytes(text), "text/html"),
-    "html.image_placeholders.RemoteImageReplacer": lambda text: image_placeholders.RemoteImageReplacer((), _WORDS).hide(
+    "html.hide_remote_images.RemoteImageReplacer": lambda text: hide_remote_images.RemoteImageReplacer((), _WORDS).hide(
         text
     ),
-    "html.image_placeholders.RemoteImageReplacer: in a tag": lambda text: image_placeholders.RemoteImageReplacer(
+    "html.hide_remote_images.RemoteImageReplacer: in a tag": lambda text: hide_remote_images.RemoteImageReplacer(
         (), _WORDS
     ).hide(f"<img {text}"),
-    "html.image_placeholders.RemoteImageReplacer: in srcset": lambda text: image_placeholders.RemoteImageReplacer(
+    "html.hide_remote_images.RemoteImageReplacer: in srcset": lambda text: hide_remote_images.RemoteImageReplacer(
         (), _WORDS
     ).hide(f'<img src="/a" srcset="{text}">'),
     "html.selectors.parse_selector": selectors.parse_selector,
@@ -444,7 +444,7 @@ READERS: dict[str, Read] = {
     "serve.web.subscriptions.subscribe_problems.display_host": subscribe_problems.display_host,
     "serve.web.entries.list_views.read_view": list_views.read_view,
     "serve.web.core.redirects.local_path": page_redirects.local_path,
-    "serve.web.subscriptions.discovery.url_in_text": lambda text: discovery.url_in_text("", text),
+    "serve.web.subscriptions.discovery_view.url_in_text": lambda text: discovery_view.url_in_text("", text),
     "serve.web.core.read_form.read_id": read_form.read_id,
     "serve.web.feeds.subscription_fields.read_interval": subscription_fields.read_interval,
     "serve.web.search.search_view.search_path": search_view.search_path,

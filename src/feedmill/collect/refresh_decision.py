@@ -1,4 +1,4 @@
-"""Decides from a fetch outcome failure is written and when the feed is due next. Pure."""
+"""Decides from the outcome of a fetch what is written and when the feed is due next. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -113,7 +113,7 @@ class Batches:
             return
         chunks = [feed_ids[start : start + CHUNK_SIZE] for start in range(0, len(feed_ids), CHUNK_SIZE)]
         claimed = [await self._claim(batch_id, chunk) for chunk in chunks]
-        # Only when all are claimed: the held_claims must not hold claims of a batch that could not be started.
+        # Only when all are claimed: no claims may be held of a batch that could not be started.
         jobs = [job for claims in claimed for job in self.handlers.held_claims.jobs_for(claims, self.lane_of, batch_id)]
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)
 

@@ -12,8 +12,8 @@ from feedmill.store.database import Database, Row
 from feedmill.store.migrations import sqlalchemy_dialect
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.find_entries import StatementKey, keys_by_date, keys_by_rank
-from feedmill.store.search.prepare_search import prepare_search
 from feedmill.store.search.search_dialect import search_dialect
+from feedmill.store.search.split_query import prepare_search
 from tests.databases import emptied
 from tests.sqlite_template import copy_template
 from tests.store.library_rows import ALICE, START, add_analysed_library

@@ -2,7 +2,7 @@
 
 from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url

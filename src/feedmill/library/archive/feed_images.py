@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from feedmill.archive.blobs import Blobs
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_url
-from feedmill.model.ids import MAX_ID
 from feedmill.model.image import ImageStatus
+from feedmill.model.max_id import MAX_ID
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.feed_images import (
     FeedImageTask,

@@ -8,7 +8,7 @@ from feedmill.collect.parsing.decode import decode
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso

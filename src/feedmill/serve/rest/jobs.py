@@ -13,9 +13,9 @@ from feedmill.library.cursors import cursor_at
 from feedmill.library.jobs import user_jobs
 from feedmill.library.jobs.user_jobs import find_job, import_report
 from feedmill.model.batch import Batch
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.serve.http.job_events import done_event_id, job_event_stream, outcome_fields
-from feedmill.serve.http.page_cursors import decode_cursor, split_page
+from feedmill.serve.http.paging import decode_cursor, split_page
 from feedmill.serve.http.sse import HEADERS, MEDIA_TYPE, parse_last_event_id
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses

@@ -27,7 +27,7 @@ from feedmill.store.schema import (
     users,
 )
 from feedmill.store.search.index_table import place_of_second
-from feedmill.store.search.prepare_search import ConditionShape
+from feedmill.store.search.split_query import ConditionShape
 
 Sql = ColumnElement[bool]
 

@@ -26,7 +26,7 @@ from feedmill.store.entries.visibility import (
     visible_entry_ids,
 )
 from feedmill.store.schema import entries, entry_labels, subscriptions, unread, users
-from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch
 
 # So many are looked at one by one in some 20 ms.
 FEW = 5_000

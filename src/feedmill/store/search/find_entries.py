@@ -20,8 +20,8 @@ from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql, may_see, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_condition
 from feedmill.store.search.index_table import IDS_PER_SECOND, place_of_second, place_seconds, search_texts
-from feedmill.store.search.prepare_search import ConditionShape, prepare_search
 from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_score, search_dialect
+from feedmill.store.search.split_query import ConditionShape, prepare_search
 
 RANKED = 500
 

@@ -17,8 +17,8 @@ from feedmill.store.database import Database
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.index_table import ENTRY_ID, IF_UNCHANGED, PLACE, search_texts
-from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch, no_text, without_not
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text, without_not
 
 _PREFIXES: dict[SearchField, tuple[str, ...]] = {
     "title": ("tz",),

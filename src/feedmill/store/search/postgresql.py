@@ -37,8 +37,8 @@ from feedmill.store.search.driving_index import (
     sees_few_entries,
 )
 from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHANGED, search_texts
-from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch, no_text
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
 # So many are fetched without a thought.
 RARE = 10_000

@@ -12,7 +12,7 @@ from feedmill.model.search_query import SearchCondition
 from feedmill.optional_imports import import_by_name
 from feedmill.store.database import Database
 from feedmill.store.search.conditions import Sql
-from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch
 
 
 class IndexSql(NamedTuple):

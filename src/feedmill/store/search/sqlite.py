@@ -22,8 +22,8 @@ from feedmill.store.search.index_table import (
     PLACE,
     search_texts,
 )
-from feedmill.store.search.prepare_search import ConditionShape, PreparedSearch, no_text
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
 # How much more a word weighs in a title, in an author's name, in a text.
 WEIGHTS = (10.0, 5.0, 1.0)

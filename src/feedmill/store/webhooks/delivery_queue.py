@@ -123,7 +123,7 @@ async def take_deliveries(
 ) -> list[ClaimedDelivery]:
     """Claims due deliveries, at most `each` of one webhook; nobody else gets them until the lease ends.
 
-    Only for webhooks whose addresses the caller holds (see `address_leases`).
+    Only for webhooks whose addresses the caller holds (see `url_leases`).
     """
     token, rows = await LEASES.take(db, now, most=most, each=each, webhooks=as_list(list(webhook_ids)))
     return [_taken(row, token) for row in rows]

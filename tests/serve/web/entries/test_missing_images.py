@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from feedmill.html.image_placeholders import RemoteImageReplacer
+from feedmill.html.hide_remote_images import RemoteImageReplacer
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.translator import translator
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from feedmill.logs import LOG_BUFFER
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.serve.rest.core.base_models import FromAttributes
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.page_parameters import Limit

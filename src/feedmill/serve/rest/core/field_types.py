@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
 
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 
 
 def _require_text(given: object) -> object:

@@ -16,7 +16,7 @@ from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import EntryOrder, EntryView
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId

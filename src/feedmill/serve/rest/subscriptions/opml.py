@@ -12,7 +12,7 @@ from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.import_opml import plan_import, run_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.model.batch import IMPORT
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses

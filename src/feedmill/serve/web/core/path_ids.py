@@ -4,7 +4,7 @@ from starlette.requests import Request
 
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 
 
 def path_id(request: Request, name: str = "id") -> int:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
-from feedmill.html.image_placeholders import RemoteImageReplacer
+from feedmill.html.hide_remote_images import RemoteImageReplacer
 from feedmill.i18n.translator import translator
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article

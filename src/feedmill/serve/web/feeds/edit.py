@@ -54,7 +54,7 @@ from feedmill.serve.web.filters.filter_fields import (
     read_labels,
     rule_error_key,
 )
-from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
+from feedmill.serve.web.subscriptions.discovery_view import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
 
 FORM = {

@@ -19,7 +19,7 @@ from feedmill.library.search.saved_searches import create_saved_search, drop_sav
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in

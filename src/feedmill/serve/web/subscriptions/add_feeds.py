@@ -28,7 +28,7 @@ from feedmill.serve.web.feeds.subscription_fields import read_folders, read_inte
 from feedmill.serve.web.filters.filter_fields import read_labels
 from feedmill.serve.web.subscriptions.add_feed_fields import ADD_FEED_FIELDS
 from feedmill.serve.web.subscriptions.added_feeds import MAX_AT_ONCE, added_path, added_rows
-from feedmill.serve.web.subscriptions.discovery import DiscoveryView, the_discovery_cache, url_in_text
+from feedmill.serve.web.subscriptions.discovery_view import DiscoveryView, the_discovery_cache, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_page import subscribe_page
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
 

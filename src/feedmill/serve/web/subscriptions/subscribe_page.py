@@ -30,7 +30,7 @@ from feedmill.serve.web.feeds.http_option_fields import read_http_options
 from feedmill.serve.web.feeds.subscription_fields import INTERVALS, POLICIES, folder_options
 from feedmill.serve.web.filters.filter_fields import label_options
 from feedmill.serve.web.subscriptions.add_feed_fields import ADD_FEED_FIELDS
-from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
+from feedmill.serve.web.subscriptions.discovery_view import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import display_host
 
 

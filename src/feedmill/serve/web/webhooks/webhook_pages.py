@@ -10,9 +10,9 @@ from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.library.webhooks.service import StillPending
-from feedmill.model.ids import MAX_ID
+from feedmill.model.max_id import MAX_ID
 from feedmill.model.webhook import Webhook, WebhookEvent
-from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success

@@ -1,4 +1,4 @@
-"""Cuts a page from a query result and decodes cursors."""
+"""Reads the cursor of a request, and cuts a page from a query result."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -6,7 +6,6 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from feedmill.library.cursors import Key, key_at
-from feedmill.library.cursors import cursor_at as cursor_at
 
 MAX_CURSOR_LENGTH = 200
 
