@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -201,3 +202,26 @@ async def test_a_feed_with_many_long_texts_is_indexed_completely(db: SqliteDatab
 
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'word1 word4999'"))
     assert found == [{"n": 50}]
+
+
+CHANGE_SCHEMA = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
+connection.execute("PRAGMA synchronous = OFF")
+for number in range(2000):
+    connection.execute("CREATE TABLE short_lived (x)")
+    connection.execute("DROP TABLE short_lived")
+"""
+
+
+@pytest.mark.external
+async def test_a_read_succeeds_while_another_process_changes_the_schema(db: SqliteDatabase, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", CHANGE_SCHEMA, str(tmp_path / "feedmill.db"))
+    process = await asyncio.create_subprocess_exec(*command)
+    reads = 0
+    while process.returncode is None:
+        reads += 1
+        # Every time another statement, which SQLite has not compiled yet.
+        assert await db.query(text(f"SELECT name, {reads} FROM instance_state WHERE name = 'none'")) == []
+
+    assert process.returncode == 0

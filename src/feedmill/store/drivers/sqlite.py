@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 READERS = 4
 # Other processes (commands beside a server) may hold the write lock for as long as their batch takes.
 BUSY_SECONDS = 30
+# A migration makes some dozens of changes, one right after the other.
+SCHEMA_CHANGES = 100
 # Only a new file heeds this. Texts of a few kB fit; smaller pages cost a third more CPU to commit.
 PAGE_SIZE = "PRAGMA page_size = 8192"
 WAL = "PRAGMA journal_mode = WAL"
@@ -191,9 +193,21 @@ def _turn_to_wal(connection: sqlite3.Connection, deadline: float) -> None:
 
 
 def _select(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list[Row]:
-    cursor = connection.execute(sql, values)
+    cursor = _execute_read(connection, sql, values)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def _execute_read(connection: sqlite3.Connection, sql: str, values: list[Any]) -> sqlite3.Cursor:
+    """Compiles the statement anew while another process changes the schema: SQLite itself does so only once."""
+    for _ in range(SCHEMA_CHANGES):
+        try:
+            return connection.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_SCHEMA:
+                raise
+            time.sleep(0.01)
+    return connection.execute(sql, values)
 
 
 def _run_step(connection: sqlite3.Connection, sql: str, values: Any, many: bool) -> int:
