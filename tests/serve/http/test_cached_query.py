@@ -3,8 +3,10 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from feedmill.errors import DatabaseUnavailable
-from feedmill.serve.http.cached_query import MAX_WAIT_SECONDS, PAUSE_FACTOR, CachedQuery
+from feedmill.serve.http.cached_query import MAX_WAIT_SECONDS, CachedQuery
 from tests.virtual_time import in_virtual_time, let_pass, virtual_now
 
 AT_ONCE = timedelta()
@@ -50,13 +52,14 @@ async def test_a_result_is_reused_for_a_while() -> None:
 
 
 @in_virtual_time
-async def test_the_slower_a_query_the_longer_its_result_is_reused() -> None:
+@pytest.mark.parametrize(("seconds", "pause"), [(0.1, 10), (2, 30), (4, 40)])
+async def test_the_slower_a_query_the_longer_its_result_is_reused(seconds: float, pause: float) -> None:
     question = Question()
-    question.seconds = 2
+    question.seconds = seconds
     sampled = sample(question)
 
     first = await sampled.read()
-    await let_pass(2 * PAUSE_FACTOR - 1)
+    await let_pass(pause - 1)
     second = await sampled.read()
     await let_pass(2)
 

@@ -12,8 +12,11 @@ from feedmill.errors import InfrastructureError
 T = TypeVar("T")
 
 MAX_AGE = timedelta(seconds=5)
-# A query that takes a second runs every hundred seconds, so queries take at most a hundredth of the time.
+# A query takes about a hundredth of the time, so one of 0.1 s runs every ten seconds. A result is not reused for longer
+# than half a minute because of that, unless the query would then take more than a tenth of the time.
 PAUSE_FACTOR = 100
+LONG_PAUSE_SECONDS = 30.0
+LEAST_PAUSE_FACTOR = 10
 # A caller waits no longer than this, and then gets the previous result.
 MAX_WAIT_SECONDS = 5.0
 
@@ -51,5 +54,10 @@ class CachedQuery(Generic[T]):
             DEPENDENCY_OUTAGES.failed(self._name, error)
         finally:
             ended = self._clock()
-            self._next_run_at = ended + max(self._max_age, (ended - started) * PAUSE_FACTOR)
+            self._next_run_at = ended + max(self._max_age, _pause(ended - started))
             self._running = None
+
+
+def _pause(seconds: float) -> float:
+    """How long a query that took so long is not run again."""
+    return min(seconds * PAUSE_FACTOR, max(LONG_PAUSE_SECONDS, seconds * LEAST_PAUSE_FACTOR))
