@@ -22,8 +22,7 @@ dev: $(VENV)/.dev-ready
 CHECK_TYPES := $(BIN)/mypy && $(BIN)/lint-imports
 
 # What needs no server, browser or process of its own. Types are checked meanwhile, and said at the end: in a fresh clone
-# mypy takes 15 s on one core. These tests keep a core busy each, and every process collects all of them: two are enough.
-check: WORKERS := 2
+# mypy takes 15 s on one core.
 check: $(VENV)/.dev-ready style
 	@($(CHECK_TYPES)) > $(VENV)/types.log 2>&1 & types=$$!; \
 	$(BIN)/pytest -m "not external and not drill" -n $(WORKERS) --dist worksteal --quiet -rfE; tests=$$?; \
