@@ -52,11 +52,11 @@ PATHS = (
 
 @pytest.fixture(scope="module")
 def pooled(site_server: SiteServer) -> SiteServer:
-    site_server.do(_furnish(site_server.site))
+    site_server.do(_prepare(site_server.site))
     return site_server
 
 
-async def _furnish(site: Site) -> None:
+async def _prepare(site: Site) -> None:
     """A pool that Charlie may take from, a key of Alice's for it alone, and a key that was made with a key."""
     db, now = site.app.db, datetime.now(UTC)
     group = await site.app.pools.create("Mills", PoolRule())

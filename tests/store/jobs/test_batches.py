@@ -108,6 +108,8 @@ async def test_jobs_without_an_outcome_count_as_failed(any_db: Database) -> None
     batch = await read_batch(any_db, batch_id)
     assert batch is not None
     assert (batch.status, batch.done, batch.failed) == ("done", 2, 1)
+    [failed] = await failed_jobs(any_db, batch_id, most=2)
+    assert failed.message == Message("job.no_outcome")
 
 
 async def test_ending_a_job_again_changes_nothing(any_db: Database) -> None:

@@ -9,4 +9,4 @@ NO_STORE = {"Cache-Control": "no-store"}
 def matches_etag(request: Request, etag: str) -> bool:
     """Whether `If-None-Match` contains the ETag."""
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-    return etag in known or known == ["*"]
+    return etag.removeprefix("W/") in known or known == ["*"]

@@ -11,7 +11,7 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
-from feedmill.serve.http.paging import split_page
+from feedmill.serve.http.paginate import split_page
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses

@@ -15,7 +15,7 @@ from feedmill.library.jobs.user_jobs import find_job, import_report
 from feedmill.model.batch import Batch
 from feedmill.model.max_id import MAX_ID
 from feedmill.serve.http.job_events import done_event_id, job_event_stream, outcome_fields
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.http.sse import HEADERS, MEDIA_TYPE, parse_last_event_id
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses

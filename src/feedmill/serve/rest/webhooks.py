@@ -10,7 +10,7 @@ from feedmill.api_schemas.response_body import MessageText
 from feedmill.library.cursors import cursor_at
 from feedmill.model.max_id import MAX_ID
 from feedmill.model.webhook import Delivery, DeliveryStatus, Webhook, WebhookEvent
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, case, exists, func, select
 
 from feedmill.errors import ConstraintViolated
-from feedmill.i18n.messages import message_or_none, stored_or_none
+from feedmill.i18n.messages import Message, message_or_none, message_to_stored, stored_or_none
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
@@ -84,7 +84,7 @@ CANCEL_UNFINISHED = (
     .where(batch_jobs.c.batch_id == bindparam("batch"), batch_jobs.c.finished_at.is_(None))
     .values(outcome="cancelled", finished_at=bindparam("at"))
 )
-FAIL_UNFINISHED = CANCEL_UNFINISHED.values(outcome="failed", message="the job ended without a result")
+FAIL_UNFINISHED = CANCEL_UNFINISHED.values(outcome="failed", message=message_to_stored(Message("job.no_outcome")))
 CANCEL = (
     batches.update()
     .where(batches.c.id == bindparam("batch"), batches.c.status == "running")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from feedmill.library.cursors import cursor_at
 from feedmill.model.max_id import MAX_ID
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import FromAttributes
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit

@@ -17,7 +17,7 @@ from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
 from feedmill.model.feed import FeedStatus, without_owner
 from feedmill.model.feed_state import FeedState, feed_state
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses

@@ -10,7 +10,7 @@ from feedmill.library.admin.blocked_hosts import block_host, unblock_host
 from feedmill.library.admin.hosts import hosts_overview
 from feedmill.library.cursors import cursor_at
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses

@@ -14,7 +14,7 @@ from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
 from feedmill.model.max_id import MAX_ID
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses

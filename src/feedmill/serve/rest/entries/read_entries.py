@@ -17,6 +17,7 @@ from feedmill.library.entries.revisions import diff_revisions, original_html, re
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.model.max_id import MAX_ID
+from feedmill.serve.http.cache_headers import matches_etag
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
@@ -73,7 +74,7 @@ async def list_entries_of_view(
     # Not of `as_of`, which other people's entries move: an older one is as good.
     tag = f'W/"{blake2b(msgspec.json.encode((page.items, page.next)), digest_size=12).hexdigest()}"'
     headers = NO_CACHE | {"ETag": tag}
-    if tag in request.headers.get("if-none-match", ""):
+    if matches_etag(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(msgspec.json.encode(page), headers=headers, media_type="application/json")
 

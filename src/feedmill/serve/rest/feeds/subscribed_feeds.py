@@ -27,6 +27,7 @@ from feedmill.library.subscriptions.http_options import summarize_http_options
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.encrypted_options import encrypt_options
+from feedmill.serve.http.cache_headers import matches_etag
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
@@ -60,10 +61,10 @@ class RefreshAllRequest(RequestBody):
 async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
     """All subscriptions, with unread count, health, and the next fetch with its reason."""
     subscriptions = await lookup.subscriptions_of_user(app.db, who.user.id)
-    # The hook is for sentences, which are more than text.
+    # The hook renders messages as text.
     body = msgspec.json.encode({"items": subscriptions, "next": None}, enc_hook=str)
     headers = {"ETag": f'"{blake2b(body, digest_size=16).hexdigest()}"', "Cache-Control": "private, no-cache"}
-    if headers["ETag"] in request.headers.get("if-none-match", ""):
+    if matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     return Response(body, media_type="application/json", headers=headers)
 

@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from feedmill.library.cursors import cursor_at
 from feedmill.model.max_id import MAX_ID
-from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.render_page import render_page

@@ -15,7 +15,7 @@ from feedmill.model.feed import Feed, without_owner
 from feedmill.model.feed_state import feed_state
 from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success

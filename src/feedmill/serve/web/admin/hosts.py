@@ -14,7 +14,7 @@ from feedmill.library.admin.hosts import host_overview, hosts_overview
 from feedmill.library.cursors import cursor_at
 from feedmill.model.feed_state import feed_state
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.admin.feeds import public_title, public_url
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin

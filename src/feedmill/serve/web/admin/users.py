@@ -15,7 +15,7 @@ from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
 from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_error, flash_success

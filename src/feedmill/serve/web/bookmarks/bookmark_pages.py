@@ -9,7 +9,7 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
-from feedmill.serve.http.paging import query_cursor
+from feedmill.serve.http.paginate import query_cursor
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request

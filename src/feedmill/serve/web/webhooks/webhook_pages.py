@@ -12,7 +12,7 @@ from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.library.webhooks.service import StillPending
 from feedmill.model.max_id import MAX_ID
 from feedmill.model.webhook import Webhook, WebhookEvent
-from feedmill.serve.http.paging import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
