@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from feedmill.library.users.find_caller import caller_of_api_key
 from feedmill.library.users.manage_users import make_user
@@ -128,6 +128,23 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(
     expect(level).to_have_text(str(before - 2))
     alice.until("() => document.activeElement.textContent.trim().startsWith('Change')")
     assert stale.evaluate(SEEN_AT, 10_001) == "visible"
+
+
+def test_the_pools_are_shown_as_they_change_when_scripts_arrive_one_after_the_other(
+    pooled: SiteServer, browser_user: BrowserUserMaker
+) -> None:
+    alice = browser_user()
+    arrived: list[str] = []
+
+    def hold_back(route: Route) -> None:
+        if arrived:
+            alice.page.wait_for_timeout(500)
+        arrived.append(route.request.url)
+        route.continue_()
+
+    alice.page.route("**/vendor/*.js", hold_back)
+    with alice.page.expect_request("**/pools/events"):
+        alice.page.goto("/pools")
 
 
 def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:

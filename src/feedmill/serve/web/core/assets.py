@@ -1,7 +1,8 @@
 """`/static/{hash}/…`: serves style sheet, scripts and icons from memory with a versioned URL.
 
 The hash is of all files together, so relative URLs between them work and one change renews all. The styles are joined
-into one file, which compresses better and needs one request.
+into one file, which compresses better and needs one request. So are htmx and its extension: htmx processes the page in
+a timer that its script starts, and would miss an extension whose file arrives later.
 """
 
 import gzip
@@ -23,6 +24,8 @@ TYPES = {
     "ico": "image/x-icon",
 }
 STYLESHEET = "feedmill.css"
+HTMX = "vendor/htmx.js"
+HTMX_PARTS = ("vendor/htmx.min.js", "vendor/hx-sse.min.js")
 SHARED_STYLES = ("base", "controls", "frame", "list", "article", "shared")
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 CACHE_BRIEFLY = "public, max-age=60"
@@ -46,6 +49,7 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 def _load() -> tuple[dict[str, Asset], str]:
     bodies = dict(_walk(files("feedmill.serve.web") / "static"))
     bodies[STYLESHEET] = b"\n".join(bodies.pop(name) for name in stylesheet_order(bodies))
+    bodies[HTMX] = b"\n".join(bodies.pop(name) for name in HTMX_PARTS)
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in bodies.items())).hexdigest()[:12]
     assets = {
         name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
