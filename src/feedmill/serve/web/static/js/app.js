@@ -30,17 +30,6 @@ document.addEventListener("click", (event) => {
   remember("feedmill_folded", all('.toggle[aria-expanded="false"]').map((each) => each.dataset.folder).join("."));
 });
 
-// One menu at a time, closed by a click elsewhere.
-document.addEventListener("click", (event) => {
-  for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
-});
-
-// What a menu was opened for is done.
-document.addEventListener("submit", ({ target }) => {
-  const menu = target.closest(".menu");
-  if (menu) menu.open = false;
-});
-
 // A list that could not go on says so where it stopped; what else a reader asked for, and nobody answered, below.
 document.addEventListener("htmx:error", ({ target, detail }) => {
   if (target.matches?.(".more a")) target.textContent = t("more_failed");

@@ -1,6 +1,7 @@
 // The keyboard. What moves in a list is here; any other element takes part by its `data-key` ("A", "g u").
 
-import { all, one, t } from "./page.js";
+import { enter } from "./menus.js";
+import { all, one, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
 import { apply, current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
 
@@ -83,27 +84,50 @@ const OWN = {
   "Ctrl+K": () => openPage("/go", t("go")),
   "#": () => /^\/feed\/\d+$/.test(list?.dataset.view) && location.assign(`${list.dataset.view}/edit#unsubscribe`),
   "?": () => openPage("/keys", t("keys")),
-  Escape: () => {
-    if (one(".menu[open]")) all(".menu[open]").forEach((menu) => (menu.open = false));
-    else if (isOpen()) leave();
-  },
+  Escape: () => isOpen() && leave(),
 };
 
-// A page of ours in a dialog.
+// A page of ours in a dialog. `typed` is what was typed while it was on its way: it is for the dialog's field.
+let arriving = null;
+
 export async function openPage(path, title) {
-  const response = await fetch(path, { headers: { "HX-Request": "true" } });
-  if (!response.ok) return location.assign(path);
+  if (arriving) return;
+  arriving = Object.assign(new AbortController(), { typed: "" });
+  try {
+    const response = await fetch(path, { signal: arriving.signal, headers: { "HX-Request": "true" } });
+    if (response.ok) showPage(title, await response.text());
+    else location.assign(path);
+  } catch (error) {
+    if (error.name !== "AbortError") showToast(t("failed"), "failed");
+  } finally {
+    arriving = null;
+  }
+}
+
+function showPage(title, html) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-label", title);
   dialog.innerHTML = `<header><h2></h2><form method="dialog"><button class="tool"><svg class="i" aria-hidden="true"><use href="#i-close"/></svg><span class="visually-hidden"></span></button></form></header><div class="inside"></div>`;
   one("h2", dialog).textContent = title;
   one(".visually-hidden", dialog).textContent = t("close");
-  one(".inside", dialog).innerHTML = await response.text();
+  one(".inside", dialog).innerHTML = html;
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   window.htmx?.process(dialog);
   dialog.showModal();
+  const field = document.activeElement;
+  if (!arriving.typed || !isTyping(field)) return;
+  field.value += arriving.typed;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function typeAhead(event) {
+  if (event.key === "Escape") arriving.abort();
+  else if (event.key === "Backspace") arriving.typed = arriving.typed.slice(0, -1);
+  else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) arriving.typed += event.key;
+  else return;
+  event.preventDefault();
 }
 
 // The keys that somebody chose, each with the one that it stands for; empty for none.
@@ -117,16 +141,22 @@ function press(pressed) {
   const named = own ? null : one(`[data-key="${CSS.escape(key)}"]`);
   if (named?.matches("input")) named.focus();
   else named?.click();
+  if (named?.parentElement.matches(".menu[open]")) enter(named.parentElement);
   return Boolean(own || named);
 }
 
 const isTyping = (target) => target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 const isControl = (target, key) => (key === "Enter" || key === " ") && target.closest?.("a, button, summary, input, audio, video");
 
+// What is open over the page has the keyboard for itself.
+const isSuspended = () => one("dialog[open], .menu[open], :popover-open");
+
 document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  if (arriving) return typeAhead(event);
   if (event.ctrlKey && event.key === "k" && !one("dialog[open]") && press("Ctrl+K")) return event.preventDefault();
   if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
-  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || one("dialog[open]")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || isSuspended()) return;
   if (isControl(event.target, event.key)) return;
   const key = event.key === " " && event.shiftKey ? "shift+ " : event.key;
   const both = before && `${before} ${key}`;

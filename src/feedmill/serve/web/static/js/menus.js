@@ -1,0 +1,61 @@
+// Menus (`details.menu`): one at a time. An open menu has the focus, and gives it back to where it was.
+
+import { all, one } from "./page.js";
+
+const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea";
+const before = new WeakMap();
+
+const controls = (menu) => all(CONTROLS, one(".sheet", menu)).filter((each) => each.checkVisibility());
+
+// The focus goes to the field where one types, if there is one. On phones their keyboard would cover the menu.
+export function enter(menu) {
+  if (before.has(menu)) return;
+  before.set(menu, document.activeElement);
+  const every = controls(menu);
+  const field = matchMedia("(hover: none)").matches ? null : every.find((each) => each.matches("input:not([type])"));
+  (field ?? every[0])?.focus();
+}
+
+function leave(menu) {
+  const back = before.get(menu);
+  before.delete(menu);
+  if (!back || !(menu.contains(document.activeElement) || document.activeElement === document.body)) return;
+  (back.isConnected && back !== document.body ? back : one("summary", menu)).focus({ preventScroll: true });
+}
+
+function close(menu) {
+  menu.open = false;
+  leave(menu);
+}
+
+document.addEventListener("toggle", ({ target }) => target.matches(".menu") && (target.open ? enter : leave)(target), true);
+
+document.addEventListener("click", (event) => {
+  for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) close(menu);
+});
+
+// What a menu was opened for is done.
+document.addEventListener("submit", ({ target }) => {
+  const menu = target.closest(".menu");
+  if (menu) close(menu);
+});
+
+// Whoever goes on by Tab has left the menu.
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const menu = target.closest?.(".menu[open]");
+  if (!menu || !relatedTarget || menu.contains(relatedTarget)) return;
+  before.delete(menu);
+  menu.open = false;
+});
+
+document.addEventListener("keydown", (event) => {
+  const menu = one(".menu[open]");
+  if (!menu || event.isComposing) return;
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "Escape") close(menu);
+  else if (by && !event.target.matches("select, textarea, [type=radio]")) {
+    const every = controls(menu);
+    every[(every.indexOf(event.target) + by + every.length) % every.length]?.focus();
+  } else return;
+  event.preventDefault();
+});
