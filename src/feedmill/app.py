@@ -17,6 +17,7 @@ from feedmill.collect.refresh import RefreshTools, RefreshWriters
 from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.coordination.coordination import Coordination
 from feedmill.encryption import Encryption
+from feedmill.library.archive.view_images import ImageViewer
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
@@ -48,6 +49,7 @@ class App:
     blocks: BlockedHosts
     tools: RefreshTools
     images: ImageTools
+    image_viewer: ImageViewer
     pools: PoolService
     coordination: Coordination
     webhooks: Webhooks
@@ -89,21 +91,23 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 encryption=encryption,
             )
             full_texts, icons = FullTextFetcher(db, task_client), IconFetcher(db, task_client)
-            yield App(
-                settings,
-                db,
-                blobs,
-                client,
-                blocks,
-                tools,
-                images,
-                pools,
-                coordination,
-                webhooks,
-                bookmarks,
-                full_texts,
-                icons,
-            )
+            async with ImageViewer(images) as image_viewer:
+                yield App(
+                    settings,
+                    db,
+                    blobs,
+                    client,
+                    blocks,
+                    tools,
+                    images,
+                    image_viewer,
+                    pools,
+                    coordination,
+                    webhooks,
+                    bookmarks,
+                    full_texts,
+                    icons,
+                )
 
 
 def _pacer(settings: Settings, coordination: Coordination) -> Pacer:

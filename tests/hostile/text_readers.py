@@ -251,15 +251,14 @@ READERS: dict[str, Read] = {
     "library.entries.article.reading_minutes": article.reading_minutes,
     "library.entries.list_entries.one_line": list_entries.one_line,
     "library.archive.raw_bodies.decode_raw_body": lambda text: raw_bodies.decode_raw_body(_bytes(text), "text/html"),
-    "html.hide_remote_images.RemoteImageReplacer": lambda text: hide_remote_images.RemoteImageReplacer((), _WORDS).hide(
-        text
+    "html.hide_remote_images.RemoteImageReplacer": lambda text: _images_hidden(text),
+    "html.hide_remote_images.RemoteImageReplacer: in a tag": lambda text: _images_hidden(f"<img {text}"),
+    "html.hide_remote_images.RemoteImageReplacer: in srcset": lambda text: _images_hidden(
+        f'<img src="/a" srcset="{text}">'
     ),
-    "html.hide_remote_images.RemoteImageReplacer: in a tag": lambda text: hide_remote_images.RemoteImageReplacer(
-        (), _WORDS
-    ).hide(f"<img {text}"),
-    "html.hide_remote_images.RemoteImageReplacer: in srcset": lambda text: hide_remote_images.RemoteImageReplacer(
-        (), _WORDS
-    ).hide(f'<img src="/a" srcset="{text}">'),
+    "html.hide_remote_images.image_placeholder": lambda text: hide_remote_images.image_placeholder(
+        f"https://{text}", text, text, _WORDS
+    ),
     "html.selectors.parse_selector": selectors.parse_selector,
     "html.selectors.Selector.outermost": lambda text: _elements("div p > .a, [role=main] b i", text),
     # Feeds
@@ -522,6 +521,11 @@ READERS: dict[str, Read] = {
     "archive.object_paths.folder_of": object_paths.folder_of,
     "archive.object_paths.key_of": object_paths.key_of,
 }
+
+
+def _images_hidden(text: str) -> str:
+    images = hide_remote_images.ArticleImages((), {}, lambda url: url)
+    return hide_remote_images.RemoteImageReplacer(images, _WORDS).hide(text)
 
 
 def _strictly(text: str) -> object:

@@ -1,67 +1,111 @@
-"""Replaces images that are not archived by placeholders, so that no page loads an image from another site.
+"""Rewrites images that are not archived, so that no page loads an image from another site.
 
-Archived images get a mark. The HTML must be sanitized: tags are well-formed, attributes quoted, quotes in them escaped.
+Each gets an address of ours, from which the server fetches it, or a placeholder that says why there is none. Archived
+images get a mark. The HTML must be sanitized: tags are well-formed, attributes quoted, quotes in them escaped.
 """
 
 import re
-from collections.abc import Callable, Container
-from html import unescape
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+from html import escape, unescape
 
 from markupsafe import Markup
 
 from feedmill.model.hosts import host_of
 
-_TAG = re.compile(r'<(img|source|video|/?picture)((?:\s+[\w-]+="[^"]*")*)\s*>')
+_TAG = re.compile(r'<(img|source|video|/?picture|/?a)((?:\s+[\w-]+="[^"]*")*)\s*>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+# Longer addresses would not fit into the request for them.
+MAX_URL_LENGTH = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleImages:
+    """What is known of an article's images: the URLs of archived ones, the reasons of failed ones by original URL.
+
+    `local_url` makes the address of ours from which an image that is not archived is loaded.
+    """
+
+    archived_urls: Container[str]
+    failures: Mapping[str, str]
+    local_url: Callable[[str], str]
 
 
 class RemoteImageReplacer:
-    """Rewrites one article; `hidden` counts the images that were replaced.
+    """Rewrites one article; `hidden` counts the placeholders.
 
     Images in a `picture` get no mark, because the `img` must be a direct child of the `picture`.
     """
 
-    def __init__(self, archived_urls: Container[str], translate: Callable[..., str]) -> None:
-        self._archived_urls, self._translate = archived_urls, translate
+    def __init__(self, images: ArticleImages, translate: Callable[..., str]) -> None:
+        self._images, self._translate = images, translate
         self.hidden = 0
-        self._in_picture = False
+        self._in_picture = self._in_link = False
 
     def hide(self, html: str) -> str:
         return _TAG.sub(self._tag, html)
 
     def _tag(self, match: re.Match[str]) -> str:
         name, attribute_text = match.groups()
-        if "picture" in name:
+        if name.endswith("picture"):
             self._in_picture = name == "picture"
+            return match[0]
+        if name.endswith("a"):
+            self._in_link = name == "a"
             return match[0]
         attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attribute_text)}
         if name == "video":
-            return match[0] if self._is_local(attributes.get("poster", "/")) else _without(match[0], "poster")
+            return self._video(match[0], attributes.get("poster", "/"))
         if name == "source":
             return match[0] if self._all_local(attributes.get("srcset", "")) else ""
-        if not self._is_local(attributes.get("src", "")):
-            self.hidden += 1
-            return self._placeholder(attributes)
-        tag = match[0] if self._all_local(attributes.get("srcset", "")) else _without(match[0], "srcset")
-        is_archived = attributes.get("src", "") in self._archived_urls and not self._in_picture
-        return self._marked(tag) if is_archived else tag
+        return self._image(match[0], attributes)
+
+    def _video(self, tag: str, poster: str) -> str:
+        if self._is_local(poster):
+            return tag
+        return self._with_local_url(tag, "poster", poster) if self._may_be_loaded(poster) else _without(tag, "poster")
+
+    def _image(self, tag: str, attributes: dict[str, str]) -> str:
+        source = attributes.get("src", "")
+        if not self._all_local(attributes.get("srcset", "")):
+            tag = _without(tag, "srcset")
+        if self._is_local(source):
+            is_archived = source in self._images.archived_urls and not self._in_picture
+            return self._marked(tag) if is_archived else tag
+        if self._may_be_loaded(source):
+            return self._with_local_url(tag, "src", source)
+        self.hidden += 1
+        reason = self._images.failures.get(source, self._translate("article.image_failed"))
+        return image_placeholder(source, attributes.get("alt", ""), reason, self._translate, linked=not self._in_link)
+
+    def _may_be_loaded(self, url: str) -> bool:
+        return url not in self._images.failures and 0 < len(url) <= MAX_URL_LENGTH
+
+    def _with_local_url(self, tag: str, name: str, url: str) -> str:
+        return f'{_without(tag, name).removesuffix(">")} {name}="{escape(self._images.local_url(url))}">'
 
     def _marked(self, tag: str) -> str:
         icon = '<svg class="i" aria-hidden="true"><use href="#i-archive"/></svg>'
         return f'<span class="kept" title="{self._translate("article.archived_image")}">{tag}{icon}</span>'
-
-    def _placeholder(self, attributes: dict[str, str]) -> str:
-        site = host_of(attributes.get("src", ""))
-        alt_text = attributes.get("alt", "").strip() or self._translate("article.absent_image")
-        icon = Markup('<svg class="i" aria-hidden="true"><use href="#i-image"/></svg>')
-        return Markup('<span class="absent">{}<span>{} <small>{}</small></span></span>').format(icon, alt_text, site)
 
     def _all_local(self, srcset: str) -> bool:
         return all(self._is_local(each.split()[0]) for each in srcset.split(", ") if each.split())
 
     def _is_local(self, url: str) -> bool:
         own_path = url.startswith("/") and not url.startswith("//")
-        return own_path or url.startswith("data:image/") or url in self._archived_urls
+        return own_path or url.startswith("data:image/") or url in self._images.archived_urls
+
+
+def image_placeholder(url: str, alt: str, reason: str, translate: Callable[..., str], *, linked: bool = True) -> Markup:
+    """What is shown in place of an image: its text, why it is not there, and a link to the original."""
+    icon = Markup('<svg class="i" aria-hidden="true"><use href="#i-image"/></svg>')
+    host = host_of(url)
+    link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>').format(url, host)
+    origin = link if linked and url.startswith(("https://", "http://")) else host
+    text = alt.strip() or translate("article.absent_image")
+    return Markup('<span class="absent">{}<span>{} <small>{} {}</small></span></span>').format(
+        icon, text, reason, origin
+    )
 
 
 def _without(tag: str, name: str) -> str:

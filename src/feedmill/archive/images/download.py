@@ -128,16 +128,24 @@ async def _archive_in_order(
 
 
 async def _archive(tools: ImageTools, task: ImageTask, result: ImageChunkResult) -> None:
-    fetched = await _fetch(tools, task)
-    failure = await _store(tools, task, fetched) if isinstance(fetched, DownloadedImage) else fetched
+    failure = await keep_image(tools, task, await fetch_image(tools, task))
     if failure is None:
         result.kept += 1
-        return
-    result.failed += failure.again_at is None
-    await record_image_failed(tools.db, task, failure, tools.clock())
+    else:
+        result.failed += failure.again_at is None
 
 
-async def _fetch(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageDownloadFailed:
+async def keep_image(
+    tools: ImageTools, task: ImageTask, fetched: DownloadedImage | ImageDownloadFailed
+) -> ImageDownloadFailed | None:
+    """Stores what was fetched, or records why it was not; returns None, or why it is not stored."""
+    failure = await _store(tools, task, fetched) if isinstance(fetched, DownloadedImage) else fetched
+    if failure is not None:
+        await record_image_failed(tools.db, task, failure, tools.clock())
+    return failure
+
+
+async def fetch_image(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageDownloadFailed:
     now = tools.clock()
     try:
         options = image_request_options(task, tools.encryption)

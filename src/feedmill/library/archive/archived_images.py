@@ -1,4 +1,4 @@
-"""Finds archived images: who may see one, and the URL that loads it."""
+"""Finds archived images: who may see one, the URL that loads it, and why others are not archived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,10 @@ from urllib.parse import quote
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
 from feedmill.archive.object_keys import parse_image_key
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import is_readable_by
 from feedmill.store.archive.archived_images import archived_image_keys, image_of_key
+from feedmill.store.archive.entry_images import failed_images
 from feedmill.store.database import Database
 
 # How long the links of an open page stay valid.
@@ -46,6 +48,11 @@ async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site:
     return {
         id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in keys_by_entry.items()
     }
+
+
+async def image_failures(db: Database, entry_id: int) -> dict[str, Message]:
+    """By original URL, why images of the entry could not be archived and are not tried again."""
+    return await failed_images(db, entry_id)
 
 
 async def image_url(blobs: Blobs, key: str, site: str = "") -> str:

@@ -6,7 +6,16 @@ from feedmill.serve.web.admin import settings as admin_settings
 from feedmill.serve.web.archive import feed_archive, raw_body, replay, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
 from feedmill.serve.web.core import assets, pwa, quick_switcher, sidebar_counts
-from feedmill.serve.web.entries import article, entry_labels, full_text, labels, lists, marks, selected_entries
+from feedmill.serve.web.entries import (
+    article,
+    article_images,
+    entry_labels,
+    full_text,
+    labels,
+    lists,
+    marks,
+    selected_entries,
+)
 from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
@@ -30,6 +39,7 @@ ROUTES = [
     *registration.routes,
     *lists.routes,
     *article.routes,
+    *article_images.routes,
     *full_text.routes,
     *entry_labels.routes,
     *marks.routes,

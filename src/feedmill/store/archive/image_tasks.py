@@ -34,7 +34,14 @@ TAKE = (
     .where(one_of(image_tasks.c.id, "ids"), _waiting)
     .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
 )
+# For somebody who looks at the image: also before the time of its next attempt.
+TAKE_NOW = (
+    image_tasks.update()
+    .where(one_of(image_tasks.c.id, "ids"), image_tasks.c.status == ImageStatus.PENDING, _free)
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
 POSTPONE = image_tasks.update().where(one_of(image_tasks.c.id, "ids"), _waiting).values(next_attempt_at=bindparam("at"))
+_source_columns = (entries.c.guid, entries.c.link, feeds.c.url.label("feed_url"), feeds.c.http_options)
 CLAIMED = (
     select(
         image_tasks.c.id,
@@ -43,10 +50,7 @@ CLAIMED = (
         image_tasks.c.original_url,
         image_tasks.c.attempts,
         image_tasks.c.object_key,
-        entries.c.guid,
-        entries.c.link,
-        feeds.c.url.label("feed_url"),
-        feeds.c.http_options,
+        *_source_columns,
     )
     .join(entries, entries.c.id == image_tasks.c.entry_id)
     .join(feeds, feeds.c.id == image_tasks.c.feed_id)
@@ -90,6 +94,11 @@ GARBAGE_IF_UNUSED = InsertNew(object_garbage).from_select(
 ADD = insert_new(
     image_tasks, "feed_id", "entry_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
 )
+UNRECORDED = (
+    select(entries.c.feed_id, *_source_columns)
+    .join(feeds, feeds.c.id == entries.c.feed_id)
+    .where(entries.c.id == bindparam("entry_id"))
+)
 
 
 class WaitingImage(NamedTuple):
@@ -114,6 +123,12 @@ async def take_image_tasks(
     """Claims those of these tasks that are still due and not claimed."""
     token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE, ids, now, lease)
     return [_task(row, token) for row in rows]
+
+
+async def take_image_task_now(db: Database, task_id: int, now: datetime) -> ImageTask | None:
+    """Claims a pending task before its time; None if another process has it or it is no longer pending."""
+    token, rows = await take_with_token(db, TAKE_NOW, CLAIMED, RELEASE, [task_id], now, LEASE)
+    return _task(rows[0], token) if rows else None
 
 
 async def postpone_images(db: Database, later: Mapping[datetime, Sequence[int]], now: datetime) -> None:
@@ -184,6 +199,13 @@ def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[st
     same = {"feed_id": feed_id, "entry_id": entry_id, "next_attempt_at": at, "created_at": at, "updated_at": at}
     rows = [same | {"position": position, "original_url": url} for position, url in enumerate(addresses)]
     return [Step(ADD, rows)] if rows else []
+
+
+async def unrecorded_image_task(db: Database, entry_id: int, url: str) -> ImageTask | None:
+    """A task for an image of the entry that has no row, to fetch it without archiving; None if the entry is gone."""
+    rows = await db.query(UNRECORDED, {"entry_id": entry_id})
+    absent = {"id": 0, "position": 0, "attempts": 0, "object_key": None, "original_url": url}
+    return _task({**rows[0], **absent}, token="") if rows else None
 
 
 def _task(row: Row, token: str) -> ImageTask:

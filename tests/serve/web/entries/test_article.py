@@ -1,5 +1,7 @@
 """The article page without scripts."""
 
+import re
+
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
 from feedmill.store.schema import raw_bodies
@@ -54,16 +56,56 @@ async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
     assert "javascript:" not in "".join(body.xpath(".//@href"))
 
 
-async def test_an_image_that_is_not_archived_is_loaded_only_on_request(site: Site, alice: Visitor) -> None:
+async def stone_article(site: Site, alice: Visitor) -> str:
+    """Subscribes to the feed whose first article has an image, and returns the address of that article."""
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+    return str(href)
 
+
+async def test_an_image_that_is_not_archived_is_fetched_when_it_is_looked_at(site: Site, alice: Visitor) -> None:
+    site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
+    href = await stone_article(site, alice)
+
+    [source] = (await alice.see(href)).xpath("//article//img/@src")
+    assert site.web.seen("/wheel.png") == []
+    shown = await alice.client.get(source)
+
+    assert (shown.content, shown.headers["content-type"]) == (sample_images.PNG, "image/png")
+    assert "sandbox" in shown.headers["content-security-policy"]
+    [archived] = (await alice.see(href)).xpath("//span[@class='kept']/img/@src")
+    assert archived.startswith("/images/")
+    assert (await alice.client.get(source)).headers["location"] == archived
+    assert len(site.web.seen("/wheel.png")) == 1
+
+
+async def test_an_image_that_the_site_no_longer_has_is_said_to_be_gone(site: Site, alice: Visitor) -> None:
+    site.web.serve("/wheel.png", Answer(status=404))
+    href = await stone_article(site, alice)
+    [source] = (await alice.see(href)).xpath("//article//img/@src")
+
+    answer = await alice.client.get(source)
     page = await alice.see(href)
-    assert "One image is not archived yet." in text_of(page)
-    assert page.xpath("//img/@src") == []
 
+    assert (answer.status_code, "The site no longer has this image." in answer.text) == (404, True)
+    assert page.xpath("//article//img") == []
+    assert "The site no longer has this image." in text_of(page)
     [load] = page.xpath("//div[@class='notice']/a/@href")
-    assert (await alice.see(load)).xpath("//img/@src") == [site.web.url("/wheel.png")]
+    assert (await alice.see(load)).xpath("//article//img/@src") == [site.web.url("/wheel.png")]
+
+
+async def test_only_signed_addresses_of_images_are_fetched(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    site.web.serve("/wheel.png", Answer(sample_images.PNG))
+    href = await stone_article(site, alice)
+    [source] = (await alice.see(href)).xpath("//article//img/@src")
+
+    other_image = source.replace("wheel", "other")
+    other_entry = re.sub(r"/item/\d+/", "/item/1/", source)
+    for address in (other_image, other_entry, source.partition("&signature")[0], f"{source}%C3%A9"):
+        assert (await alice.client.get(address)).status_code == 404, address
+
+    assert (await charlie.client.get(source)).status_code == 404
+    assert site.web.seen("/wheel.png") == []
 
 
 async def test_the_previous_and_next_articles_are_those_of_the_view(alice: Visitor) -> None:

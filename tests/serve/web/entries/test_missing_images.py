@@ -1,10 +1,11 @@
-"""Images that are not archived: no page requests them from another site."""
+"""Images that are not archived: no page requests them from another site, but from ours."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 
-from feedmill.html.hide_remote_images import RemoteImageReplacer
+from feedmill.html.hide_remote_images import ArticleImages, RemoteImageReplacer
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.translator import translator
 
@@ -12,21 +13,56 @@ ORIGINAL = "https://pictures.example/a.png"
 OURS = "/images/1/ab12cd34/0.png"
 
 
-def hide(html: str, archived: dict[str, str] | None = None) -> tuple[str, int]:
+GONE = "The site no longer has this image."
+
+
+def hide(html: str, archived: dict[str, str] | None = None, failures: dict[str, str] | None = None) -> tuple[str, int]:
     archived = archived or {}
-    hiding = RemoteImageReplacer(frozenset(archived.values()), translator("en"))
+    images = ArticleImages(frozenset(archived.values()), failures or {}, lambda url: f"/item/1/image?url={quote(url)}")
+    hiding = RemoteImageReplacer(images, translator("en"))
     return hiding.hide(render_article_html(html, "https://example.org/", archived)), hiding.hidden
 
 
-def test_an_archived_image_stays_and_any_other_becomes_a_placeholder() -> None:
-    other = '<img src="https://other.example/b.png" alt="A &gt; B &quot;c&quot;">'
+def test_an_archived_image_stays_and_any_other_is_loaded_through_us() -> None:
+    other = '<img src="https://other.example/b.png?a=1&amp;b=2" alt="A &gt; B &quot;c&quot;" width="3">'
 
     shown, hidden = hide(f'<img src="{ORIGINAL}">{other}', {ORIGINAL: OURS})
 
     assert f'src="{OURS}"' in shown
+    assert hidden == 0
+    assert 'src="/item/1/image?url=https%3A//other.example/b.png%3Fa%3D1%26b%3D2"' in shown
+    assert 'alt="A &gt; B &quot;c&quot;" width="3"' in shown
+
+
+def test_an_image_that_can_not_be_had_becomes_a_placeholder_that_says_why() -> None:
+    image = '<img src="https://other.example/b.png" alt="A &gt; B &quot;c&quot;">'
+    link = '<a href="https://other.example/b.png" target="_blank" rel="noopener noreferrer nofollow">other.example</a>'
+
+    shown, hidden = hide(image, failures={"https://other.example/b.png": GONE})
+
     assert hidden == 1
-    assert "other.example/b.png" not in shown
-    assert "A &gt; B &#34;c&#34; <small>other.example</small>" in shown
+    assert f"A &gt; B &#34;c&#34; <small>{GONE} {link}</small>" in shown
+    assert "<img" not in shown
+
+
+def test_a_placeholder_inside_a_link_has_no_link_of_its_own() -> None:
+    html = '<a href="https://example.org/x"><img src="https://other.example/b.png"></a><img src="https://other.example/b.png">'
+
+    shown, _ = hide(html, failures={"https://other.example/b.png": GONE})
+
+    assert shown.count('href="https://other.example/b.png"') == 1
+    assert f"<small>{GONE} other.example</small></span></span></a>" in shown
+
+
+def test_a_poster_is_loaded_through_us_or_left_out() -> None:
+    video = '<video src="https://v.example/v.mp4" poster="https://other.example/b.png"></video>'
+
+    assert 'poster="/item/1/image?url=https%3A//other.example/b.png"' in hide(video)[0]
+    assert "poster" not in hide(video, failures={"https://other.example/b.png": GONE})[0]
+
+
+def test_an_address_that_is_too_long_to_ask_for_becomes_a_placeholder() -> None:
+    assert hide(f'<img src="https://other.example/{"x" * 5000}.png">')[1] == 1
 
 
 def test_only_an_archived_image_is_marked_as_archived() -> None:
@@ -61,7 +97,7 @@ def test_no_url_of_another_site_is_left_for_the_browser_to_load(html: str) -> No
     shown, _ = hide(html, {ORIGINAL: OURS})
 
     loaded = re.findall(r'(?:<(?:img|source)[^>]*?\s(?:src|srcset)|poster)="([^"]*)"', shown)
-    assert [url for url in loaded if "other.example" in url] == []
+    assert [url for url in loaded if not url.startswith("/")] == []
 
 
 def test_a_data_url_image_stays() -> None:

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
-from feedmill.html.hide_remote_images import RemoteImageReplacer
-from feedmill.i18n.translator import translator
-from feedmill.library.archive.archived_images import image_urls
+from feedmill.html.hide_remote_images import ArticleImages, RemoteImageReplacer
+from feedmill.i18n.translator import Translator, translator
+from feedmill.library.archive.archived_images import image_failures, image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user
 from feedmill.model.entry_marks import UserLabel
@@ -19,6 +20,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.localization import language_of, start_of_day
+from feedmill.serve.web.entries.article_images import failure_text, image_path
 from feedmill.serve.web.entries.list_filter import list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 
@@ -91,9 +93,8 @@ async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress
 async def article_view(
     request: Request, article: Article, view: ViewAddress, labels: Sequence[UserLabel] = ()
 ) -> ArticleView:
-    app = the_app(request)
-    kept = (await image_urls(app.db, app.blobs, [article.id]))[article.id]
-    hiding = RemoteImageReplacer(frozenset(kept.values()), translator(language_of(request)))
+    t = translator(language_of(request))
+    hiding = RemoteImageReplacer(await _images(request, article.id, t), t)
     full_html = None if request.query_params.get("text") == "feed" else article.full_html
     html = full_html or article.html
     safe = (
@@ -108,6 +109,17 @@ async def article_view(
         is_full=full_html is not None,
         attached=attached,
         labels=list(labels),
+    )
+
+
+async def _images(request: Request, entry_id: int, t: Translator) -> ArticleImages:
+    app = the_app(request)
+    archived = (await image_urls(app.db, app.blobs, [entry_id]))[entry_id]
+    failures = await image_failures(app.db, entry_id)
+    return ArticleImages(
+        frozenset(archived.values()),
+        {url: failure_text(reason, t) for url, reason in failures.items()},
+        partial(image_path, request, entry_id),
     )
 
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.html.hide_remote_images import MAX_URL_LENGTH
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
@@ -21,6 +22,7 @@ from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
+from feedmill.serve.web.entries.article_images import image_path
 from feedmill.serve.web.entries.article_view import ArticleView, article_view, item_path
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
 from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view
@@ -98,14 +100,18 @@ async def _texts(request: Request, user: User, items: list[EntrySummary], view: 
 
 
 async def _pictures(request: Request, items: list[EntrySummary]) -> dict[int, str]:
-    """By entry a picture of it that is archived: the one it names for that, else the first."""
+    """By entry a picture of it: the one it names for that, else the first that is archived."""
     app = the_app(request)
     kept = await image_urls(app.db, app.blobs, [item.id for item in items])
-    return {
-        item.id: kept[item.id].get(item.image_url or "") or next(iter(kept[item.id].values()))
-        for item in items
-        if kept.get(item.id)
-    }
+    found = {item.id: _picture(request, item, kept.get(item.id, {})) for item in items}
+    return {id: picture for id, picture in found.items() if picture}
+
+
+def _picture(request: Request, item: EntrySummary, kept: dict[str, str]) -> str | None:
+    named = item.image_url or ""
+    if kept:
+        return kept.get(named) or next(iter(kept.values()))
+    return image_path(request, item.id, named) if 0 < len(named) <= MAX_URL_LENGTH else None
 
 
 async def redirect_to_unread(request: Request) -> Response:

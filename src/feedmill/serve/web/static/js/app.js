@@ -7,6 +7,7 @@ import "./job_progress.js";
 import "./keyboard.js";
 import "./reading_pane.js";
 import "./appearance.js";
+import "./article_images.js";
 import "./unread_counts.js";
 import "./media_position.js";
 import "./pull_to_refresh.js";
