@@ -299,8 +299,8 @@ def find_out_why_a_feed_is_broken(page: Page, installation: NewInstallation) -> 
     page.get_by_role("button", name="Refresh these feeds").first.click()
     expect(page.locator(".strip .standing")).to_contain_text("1 failed")
     page.goto("/feed/1/health")
-    expect(page.locator("main")).to_contain_text("Request refused (4xx)")
-    expect(page.locator("main")).to_contain_text("The address is wrong or needs a login.")
+    expect(page.locator("main")).to_contain_text("The feed is not at this address (404)")
+    expect(page.locator("main")).to_contain_text("Its server answers, but has nothing at this address.")
     installation.publish("/mill.xml", "The Old Mill", ENTRIES)
 
 

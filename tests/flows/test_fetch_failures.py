@@ -79,6 +79,41 @@ async def test_the_back_off_doubles_from_half_an_hour_to_a_day_and_success_reset
     assert again == 30 * MINUTE
 
 
+async def test_trying_again_by_hand_does_not_lengthen_the_back_off(env: RefreshEnvironment) -> None:
+    env.jitter = 0.5
+    feed = await env.add("/feed", Answer(status=404))
+    await env.refresh(feed)
+
+    for answered in (404, 500, 429, 404, 404):
+        await env.later(MINUTE, feed, Answer(status=answered))
+
+    tried = await env.feed(feed)
+    assert (tried.consecutive_failures, tried.next_fetch_at) == (1, NOW + 30 * MINUTE)
+    assert tried.last_fetched_at == NOW + 5 * MINUTE
+    await env.later(25 * MINUTE, feed)
+    assert (await env.feed(feed)).next_fetch_at == NOW + 90 * MINUTE
+
+
+async def test_a_server_that_asks_to_wait_is_heard_in_a_try_by_hand_too(env: RefreshEnvironment) -> None:
+    feed = await env.add("/feed", Answer(status=404))
+    await env.refresh(feed)
+
+    await env.later(MINUTE, feed, Answer(status=429, headers={"Retry-After": "7200"}))
+
+    asked = (await env.feed(feed)).next_fetch_at
+    assert asked is not None
+    assert asked - NOW >= 2 * HOUR
+
+
+async def test_a_feed_that_is_gone_is_probed_when_planned_whoever_tries_in_between(env: RefreshEnvironment) -> None:
+    feed = await env.add("/feed", Answer(status=410))
+    await env.refresh(feed)
+
+    await env.later(10 * HOUR, feed)
+
+    assert (await env.feed(feed)).next_fetch_at == NOW + DAY
+
+
 async def test_ten_failures_are_an_error_that_is_logged_once_and_ends_with_a_success(
     env: RefreshEnvironment, logged: list[Any]
 ) -> None:

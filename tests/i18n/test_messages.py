@@ -15,23 +15,18 @@ HOUR = timedelta(hours=1)
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 BACKOFF = Message(
     "schedule.retry",
-    length=2 * HOUR,
-    because=Message("schedule.failed", n=3, what=Message("fetch.no_connection", detail="Connection refused")),
+    because=Message("schedule.failed", n=3, what=Message("fetch.connection_refused")),
 )
 
 
 def test_a_message_is_english_text_as_a_string() -> None:
-    assert (
-        str(BACKOFF) == "retried after 2 h, because it failed 3 times in a row, the last time with: "
-        "the connection failed: Connection refused"
+    assert str(BACKOFF) == (
+        "a retry, because it failed 3 times in a row, the last time with: the server refuses the connection"
     )
 
 
 def test_a_language_writes_the_whole_message_with_its_own_plurals_and_units() -> None:
-    assert (
-        translator("zh_CN").render(BACKOFF)
-        == "2小时后重试，因为已连续失败 3 次，最近一次是：无法连接：Connection refused"
-    )
+    assert translator("zh_CN").render(BACKOFF) == "重试，因为已连续失败 3 次，最近一次是：服务器拒绝了连接"
     assert translator("en").render(Message("schedule.every", length=1.5 * HOUR)) == "every 1.5 hrs"
     assert translator("en").render(Message("explain.new_entries", n=1)) == "brought 1 new entry"
     assert translator("en").render(Message("explain.new_entries", n=1234)) == "brought 1,234 new entries"

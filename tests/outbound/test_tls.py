@@ -73,6 +73,19 @@ async def test_a_bad_certificate_is_refused(case: str, make_client: MakeClient) 
 
     assert isinstance(outcome, Refused)
     assert outcome.kind == "certificate"
+    assert "ssl" not in str(outcome.detail).lower()
+
+
+async def test_the_commonest_faults_of_certificates_are_named(make_client: MakeClient) -> None:
+    outcomes = [await fetch(BAD[case], make_client, "feeds.example", FetchOptions()) for case in BAD]
+
+    assert [outcome.detail.code for outcome in outcomes if isinstance(outcome, Refused)] == [
+        "fetch.certificate_other_host",
+        "fetch.certificate_other_host",
+        "fetch.certificate_expired",
+        "fetch.certificate",
+        "fetch.certificate",
+    ]
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -139,6 +139,7 @@ def decide_not_a_feed(
         schedule=_schedule_after_failure(feed, failure, context),
         kind="not_a_feed",
         message=failure,
+        counted=not _is_early_retry(feed, context),
         raw=raw,
         body_sha256=sha256,
     )
@@ -159,13 +160,14 @@ def decide_not_stored(feed: Feed, decision: RefreshDecision, reason: str, contex
         _schedule_after_failure(feed, failure, context),
         "not_stored",
         failure,
+        counted=not _is_early_retry(feed, context),
         raw=raw,
         gone_since=feed.gone_since,
     )
 
 
 def decide_not_fetched(feed: Feed, outcome: NoResponse, context: DecisionContext) -> RefreshDecision:
-    stats = _stats(context, outcome.status)
+    stats, counted = _stats(context, outcome.status), not _is_early_retry(feed, context)
     match outcome:
         case Deferred():
             return Postponed(Schedule(outcome.until, Message("schedule.host_busy")))
@@ -186,10 +188,10 @@ def decide_not_fetched(feed: Feed, outcome: NoResponse, context: DecisionContext
             )
         case Refused():
             kind: FailureKind = "too_large" if outcome.kind == "too_large" else "refused"
-            return Failed(stats, _schedule_after_failure(feed, outcome.detail, context), kind, outcome.detail)
+            return Failed(stats, _schedule_after_failure(feed, outcome.detail, context), kind, outcome.detail, counted)
         case HttpError():
             failure = Message("fetch.http_status", status=outcome.status)
-            return Failed(stats, _schedule_after_failure(feed, failure, context), "http_4xx", failure)
+            return Failed(stats, _schedule_after_failure(feed, failure, context), "http_4xx", failure, counted)
     assert_never(outcome)
 
 
@@ -200,13 +202,16 @@ def _is_own_host(feed: Feed, outcome: Refused) -> bool:
 
 def _throttled(feed: Feed, outcome: Throttled, stats: FetchStats, context: DecisionContext) -> Failed:
     failure = Message("fetch.http_status", status=outcome.status)
-    schedule = _schedule_after_failure(feed, failure, context)
+    is_early = _is_early_retry(feed, context)
+    backoff = schedule = _schedule_after_failure(feed, failure, context)
     if outcome.retry_after is not None:
         schedule = cadence.after_throttling(context.now, outcome.retry_after, outcome.status, context.jitter)
         # If a server asks for short waits again and again, our own backoff applies, one step behind.
-        backoff = cadence.after_failure(context.now, feed.consecutive_failures, failure, context.rules, context.jitter)
+        if not is_early:
+            failures = feed.consecutive_failures
+            backoff = cadence.after_failure(context.now, failures, failure, context.rules, context.jitter)
         schedule = max(schedule, backoff, key=_due_at) if feed.consecutive_failures else schedule
-    return Failed(stats, schedule, "throttled", failure)
+    return Failed(stats, schedule, "throttled", failure, counted=not is_early)
 
 
 def _gone(feed: Feed, stats: FetchStats, context: DecisionContext) -> Failed:
@@ -215,8 +220,10 @@ def _gone(feed: Feed, stats: FetchStats, context: DecisionContext) -> Failed:
     if context.now - since >= GONE_FOR_GOOD:
         schedule = Schedule(None, Message("schedule.disabled_gone"))
         return Failed(stats, schedule, "gone", failure, disables=True, gone_since=since)
-    schedule = Schedule(context.now + GONE_PROBE, Message("schedule.gone_probe"))
-    return Failed(stats, schedule, "gone", failure, gone_since=since)
+    is_early = _is_early_retry(feed, context)
+    probe_at = feed.next_fetch_at if is_early and feed.gone_since else context.now + GONE_PROBE
+    schedule = Schedule(probe_at, Message("schedule.gone_probe"))
+    return Failed(stats, schedule, "gone", failure, counted=not is_early, gone_since=since)
 
 
 def _unreachable(
@@ -225,7 +232,16 @@ def _unreachable(
     if context.our_network_is_down:
         schedule = cadence.after_outage(context.now, context.jitter)
         return Failed(stats, schedule, kind, failure, counted=False, gone_since=feed.gone_since)
-    return Failed(stats, _schedule_after_failure(feed, failure, context), kind, failure, gone_since=feed.gone_since)
+    counted = not _is_early_retry(feed, context)
+    schedule = _schedule_after_failure(feed, failure, context)
+    return Failed(stats, schedule, kind, failure, counted, gone_since=feed.gone_since)
+
+
+def _is_early_retry(feed: Feed, context: DecisionContext) -> bool:
+    """Whether a failing feed was tried before its time, which only people ask for: that changes no back-off."""
+    if not feed.consecutive_failures or feed.next_fetch_at is None:
+        return False
+    return feed.next_fetch_at > context.now
 
 
 def _due_at(schedule: Schedule) -> datetime:
@@ -233,7 +249,11 @@ def _due_at(schedule: Schedule) -> datetime:
 
 
 def _schedule_after_failure(feed: Feed, failure: Message, context: DecisionContext) -> Schedule:
-    return cadence.after_failure(context.now, feed.consecutive_failures + 1, failure, context.rules, context.jitter)
+    if not _is_early_retry(feed, context):
+        failures = feed.consecutive_failures + 1
+        return cadence.after_failure(context.now, failures, failure, context.rules, context.jitter)
+    again = cadence.after_failure(context.now, feed.consecutive_failures, failure, context.rules, context.jitter)
+    return Schedule(feed.next_fetch_at, again.why)
 
 
 def _schedule_after_success(

@@ -54,6 +54,9 @@ class DateFormatter:
         seconds = (self.local(moment) - self.now).total_seconds()
         return self._t("time.due") if seconds < MINUTE else self._t("time.in", length=self.length(seconds))
 
+    def is_past(self, moment: datetime | str) -> bool:
+        return self.local(moment) <= self.now
+
     def length(self, length: float | timedelta) -> str:
         """A length of time in the largest unit that it fills, once rounded: what is nearly an hour is `1 hr`."""
         seconds = length.total_seconds() if isinstance(length, timedelta) else length

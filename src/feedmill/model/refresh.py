@@ -183,7 +183,10 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A failure of the feed. `counted` is False when our own network was down."""
+    """A failure of the feed.
+
+    `counted` is False when our own network was down, and when a person tried a failing feed again before its time.
+    """
 
     stats: FetchStats
     schedule: Schedule
@@ -208,6 +211,13 @@ RefreshDecision = Updated | Unchanged | Failed | Postponed
 
 # The outcomes in the fetch log that are no failures.
 SUCCESSFUL_OUTCOMES = ("updated", "not_modified", "same")
+# Failures with a status of their own among those of kind `http_4xx`.
+FAILURES_BY_STATUS = {
+    401: "login_needed",
+    403: "forbidden",
+    404: "not_found",
+    451: "unavailable_for_legal_reasons",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +236,9 @@ class FetchLogLine:
     @property
     def failed(self) -> bool:
         return self.outcome not in SUCCESSFUL_OUTCOMES
+
+    @property
+    def failure_name(self) -> str:
+        """The outcome, more exact where the status tells more: `not_found` for 404."""
+        by_status = FAILURES_BY_STATUS if self.outcome == "http_4xx" else {}
+        return by_status.get(self.http_status or 0, self.outcome)

@@ -1,5 +1,8 @@
 """Translates errors of aiohttp and of decoding into ours."""
 
+import errno
+import os
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +12,22 @@ from aiohttp.http_exceptions import LineTooLong
 from feedmill.i18n.messages import Message
 from feedmill.outbound.content_encoding import BodyTooLarge, InvalidEncoding, TruncatedBody, UnknownEncoding
 from feedmill.outbound.errors import RefusedError, RetryableError
+
+# By the error number of the operating system.
+_CONNECTION_ERRORS = {
+    errno.ECONNREFUSED: Message("fetch.connection_refused"),
+    errno.ECONNRESET: Message("fetch.closed"),
+    errno.EHOSTUNREACH: Message("fetch.unreachable"),
+    errno.ENETUNREACH: Message("fetch.unreachable"),
+    errno.ETIMEDOUT: Message("fetch.timeout"),
+}
+# By the error number of OpenSSL's X509_V_ERR_…
+_CERTIFICATE_ERRORS = {
+    10: Message("fetch.certificate_expired"),
+    18: Message("fetch.certificate_self_signed"),
+    19: Message("fetch.certificate_self_signed"),
+    62: Message("fetch.certificate_other_host"),
+}
 
 
 @contextmanager
@@ -21,7 +40,7 @@ def translate_errors() -> Iterator[None]:
     except TimeoutError as error:
         raise RetryableError("timeout", Message("fetch.timeout")) from error
     except aiohttp.ClientConnectorCertificateError as error:
-        raise RefusedError("certificate", Message("fetch.certificate", detail=_reason(error))) from error
+        raise RefusedError("certificate", _certificate_message(error)) from error
     except (aiohttp.InvalidURL, ValueError) as error:
         raise RefusedError("options", Message("fetch.cannot_send", detail=str(error)[:200])) from error
     except (aiohttp.ClientError, OSError) as error:
@@ -44,9 +63,11 @@ def _of_connection(error: Exception) -> RefusedError | RetryableError:
         case aiohttp.ClientConnectorDNSError():
             return RetryableError("dns", Message("fetch.host_not_found"))
         case aiohttp.ClientSSLError():
-            return RetryableError("tls", Message("fetch.tls", detail=_reason(error)))
-        case aiohttp.ClientConnectorError() | aiohttp.ClientHttpProxyError():
-            return RetryableError("connect", Message("fetch.no_connection", detail=_reason(error)))
+            return RetryableError("tls", Message("fetch.tls", detail=_tls_reason(error)))
+        case aiohttp.ClientHttpProxyError():
+            return RetryableError("connect", Message("fetch.proxy_failed", status=error.status))
+        case aiohttp.ClientConnectorError():
+            return RetryableError("connect", _connection_message(error.os_error.errno))
         case aiohttp.ClientPayloadError():
             return RetryableError("truncated", Message("fetch.wrong_length"))
         case aiohttp.ClientResponseError() if _comes_from(error, LineTooLong):
@@ -60,6 +81,22 @@ def _comes_from(error: BaseException | None, kind: type[Exception]) -> bool:
     return error is not None and (isinstance(error, kind) or _comes_from(error.__cause__, kind))
 
 
-def _reason(error: Exception) -> str:
-    cause = getattr(error, "os_error", None) or getattr(error, "certificate_error", None) or error
-    return (getattr(cause, "strerror", None) or str(cause))[:200]
+def _connection_message(number: int | None) -> Message:
+    """Without the addresses and ports that the text of the error names."""
+    if number in _CONNECTION_ERRORS:
+        return _CONNECTION_ERRORS[number]
+    return Message("fetch.connection_failed", detail=os.strerror(number)) if number else Message("fetch.no_connection")
+
+
+def _certificate_message(error: aiohttp.ClientConnectorCertificateError) -> Message:
+    cause = error.certificate_error
+    if not isinstance(cause, ssl.SSLCertVerificationError):
+        return Message("fetch.certificate", detail=str(cause)[:200])
+    known = _CERTIFICATE_ERRORS.get(cause.verify_code)
+    return known or Message("fetch.certificate", detail=cause.verify_message[:200])
+
+
+def _tls_reason(error: aiohttp.ClientSSLError) -> str:
+    """`wrong version number`, without the file and line of OpenSSL."""
+    cause = getattr(error, "os_error", None) or error
+    return (getattr(cause, "reason", None) or str(cause))[:200].replace("_", " ").lower()

@@ -200,11 +200,11 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
         ),
         (
             after_failure(NOW, 1, verbatim("HTTP 404"), RULES, 0).why,
-            "retried after 30 min, because it failed: HTTP 404",
+            "a retry, because it failed: HTTP 404",
         ),
         (
             after_failure(NOW, 3, verbatim("no connection"), RULES, 0).why,
-            "retried after 2 h, because it failed 3 times in a row, the last time with: no connection",
+            "a retry, because it failed 3 times in a row, the last time with: no connection",
         ),
         (
             after_failure(NOW, 12, verbatim("HTTP 500"), RULES, 0).why,

@@ -50,7 +50,7 @@ FORMS: Mapping[str, Form] = {
     "/feeds": {"id": ["{feed}"], "do": "folder:{folder}", "next": "/feeds"},
     "/feed/{id:int}/edit": FEED,
     "/feed/{id:int}/edit/preview": FEED,
-    "/feed/{id:int}/health": {"do": "pause"},
+    "/feed/{id:int}/health": {"do": "pause", "next": "/feed/{feed}"},
     "/feed/{id:int}/health/test": {"url": "{url}", "at": "site"},
     "/feed/{id:int}/archive/images": {"do": "free", "older": "90"},
     "/feed/{id:int}/archive/reparse": {"body": "{body}"},

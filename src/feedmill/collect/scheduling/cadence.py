@@ -82,7 +82,7 @@ def after_failure(now: datetime, failures: int, failure: Message, rules: Cadence
     """The next try after `failures` failures in a row."""
     length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
     because = _failed(failures, failure)
-    why = Message("schedule.retry", length=length, because=because)
+    why = Message("schedule.retry", because=because)
     if failures >= ERROR_AFTER:
         length = min(length, DAY)
         why = Message("schedule.retry_daily", every=_every(length), because=because)
@@ -95,8 +95,7 @@ def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceS
     at = now + length * (1 + JITTER_SHARE * jitter)
     if usual.at is not None and usual.at <= at:
         return usual
-    why = Message("schedule.truncated", length=length)
-    return Schedule(at, why)
+    return Schedule(at, Message("schedule.truncated"))
 
 
 def after_throttling(now: datetime, retry_after: timedelta, status: int, jitter: float) -> Schedule:

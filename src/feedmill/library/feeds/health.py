@@ -99,6 +99,14 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
     )
 
 
+async def last_failure(db: Database, subscription: Subscription) -> FetchLogLine | None:
+    """The last fetch of a feed that fails at present; None if it does not, or if its log no longer tells."""
+    if not subscription.consecutive_failures:
+        return None
+    last = await last_fetch(db, subscription)
+    return last if last is not None and last.failed else None
+
+
 async def last_fetch(db: Database, subscription: Subscription) -> FetchLogLine | None:
     """The newest line of the feed's log."""
     lines = await latest_fetches(db, subscription.feed_id, 1)
@@ -109,7 +117,7 @@ def group_failures(failures: Sequence[FetchLogLine]) -> list[FailureGroup]:
     """Failures by kind, the most recent kind first; `failures` are newest first."""
     kinds: dict[str, list[FetchLogLine]] = {}
     for fetch in failures:
-        kinds.setdefault(fetch.outcome, []).append(fetch)
+        kinds.setdefault(fetch.failure_name, []).append(fetch)
     return [FailureGroup(kind, len(found), _by_day(found), found[0]) for kind, found in kinds.items()]
 
 

@@ -1,5 +1,6 @@
 """The health page of one feed and of all feeds, without scripts."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -67,6 +68,61 @@ async def test_a_broken_feed_is_explained_in_plain_words(site: Site, alice: Visi
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
 
+async def test_each_refusal_of_a_server_is_named_by_its_status(site: Site, alice: Visitor) -> None:
+    words = {}
+    for status in (401, 403, 404, 451, 418):
+        site.web.serve(SYSTEMS, Answer(status=status))
+        await change_feed(site, last_fetched_at=None)
+        await alice.send(HEALTH, do="refresh")
+        words[status] = text_of((await alice.see(HEALTH)).xpath("//div[@class='problem']//strong")[0])
+
+    assert words == {
+        401: "The server asks for a login (401)",
+        403: "The server does not let us in (403)",
+        404: "The feed is not at this address (404)",
+        451: "Not available for legal reasons (451)",
+        418: "The server rejects the request (4xx)",
+    }
+
+
+async def test_the_page_of_a_failing_feed_says_what_happened_since_when_and_what_comes_next(
+    site: Site, alice: Visitor
+) -> None:
+    site.web.serve(SYSTEMS, Answer(status=404))
+    await change_feed(site, last_fetched_at=None, last_success_at="2026-02-01T08:00:00.000Z")
+
+    back = await alice.send(HEALTH, do="refresh", next="/feed/1")
+    page = await alice.see("/feed/1")
+
+    [problem] = page.xpath("//div[@class='problem']")
+    assert back.headers["location"] == "/feed/1"
+    assert text_of(problem.xpath(".//strong")[0]) == "The feed is not at this address (404)"
+    assert "Most often the feed has moved, or the site no longer offers it." in text_of(problem)
+    assert "It last worked on 1 February 2026" in text_of(problem)
+    assert re.search(r"One fetch has failed since. The next automatic try is in \d\d mins.", text_of(problem))
+    assert problem.xpath(".//a/@href") == ["/feed/1/health"]
+    assert problem.xpath(".//form/@action") == ["/feed/1/health", "/feed/1/health/test#tested"]
+
+
+async def test_a_feed_that_never_worked_says_so_on_its_page(site: Site, alice: Visitor) -> None:
+    site.web.serve(SYSTEMS, Answer(status=404))
+    await change_feed(site, last_fetched_at=None, last_success_at=None)
+
+    await alice.send(HEALTH, do="refresh")
+
+    assert "It has not worked yet since it was added on" in text_of(await alice.see("/feed/1"))
+
+
+async def test_a_new_address_is_looked_for_on_the_host_of_a_feed_that_names_no_site(site: Site, alice: Visitor) -> None:
+    link = b'<link rel=alternate type="application/rss+xml" href="/systems.xml">'
+    site.web.serve("/", Answer(link, headers={"Content-Type": "text/html"}))
+    await change_feed(site, site_url=None)
+
+    answer = await alice.send("/feed/1/health/test", url="", at="site")
+
+    assert "One feed was found" in answer.text
+
+
 async def test_a_truncated_document_is_reported_although_the_feed_is_healthy(site: Site, alice: Visitor) -> None:
     feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item><item><title>Ha"
     site.web.serve(SYSTEMS, Answer(feed))
@@ -79,7 +135,7 @@ async def test_a_truncated_document_is_reported_although_the_feed_is_healthy(sit
     assert "Healthy The last fetch worked." in text_of(page.xpath("//h2[@id='state']")[0])
     [problem] = page.xpath("//div[@class='problem']")
     assert text_of(problem).startswith("The document ends in the middleThe complete entries were stored.")
-    assert "fetched again after 30 min" in facts(page)["Next fetch"]
+    assert "fetched again, because its last response ended in the middle" in facts(page)["Next fetch"]
     assert "a feed truncated" in text_of(archive)
 
 

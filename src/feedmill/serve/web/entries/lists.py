@@ -13,6 +13,7 @@ from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
+from feedmill.library.feeds.health import last_failure
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
@@ -74,7 +75,9 @@ async def _list(request: Request, address: ViewAddress) -> Response:
     listing = await _load(request, caller.user, address)
     if is_fragment_request(request):
         return render_template(request, "entries/more_rows.html", listing=listing)
-    response = await render_page(request, "entries/list.html", listing=listing, active=address.path)
+    feed = listing.view.feed
+    failure = await last_failure(the_app(request).db, feed) if feed else None
+    response = await render_page(request, "entries/list.html", listing=listing, failure=failure, active=address.path)
     remember_list_filter(request, response, address.name, listing.chosen)
     return response
 

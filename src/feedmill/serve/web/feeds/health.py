@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,11 +26,11 @@ from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
-from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
+from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form, one_of
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
-from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.feeds.health_plots import HealthPlots
 
@@ -66,7 +67,7 @@ async def _page(
     )
 
 
-@accepts_form({"do": one_of("refresh", "refetch", "pause", "resume")})
+@accepts_form({"do": one_of("refresh", "refetch", "pause", "resume"), "next": NEXT_PATH})
 async def health_action(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
@@ -74,7 +75,8 @@ async def health_action(request: Request) -> Response:
     if action is None:
         raise BadInput(Message("error.no_such_action"), "do")
     id = path_id(request)
-    return redirect(f"/feed/{id}/health", await action(request, caller.user, id))
+    message = await action(request, caller.user, id)
+    return redirect(local_path(form_text(sent, "next"), f"/feed/{id}/health"), message)
 
 
 async def _refresh(request: Request, user: User, id: int) -> FlashMessage:
@@ -103,7 +105,7 @@ async def _fetch(request: Request, user: User, subscription: Subscription) -> Fl
         return flash_success("health.refresh_waits" if job.waiting else "health.refresh_runs")
     last = await last_fetch(db, subscription)
     if last is None or last.failed:
-        return flash_error("health.refresh_failed")
+        return flash_error("health.still_failing" if subscription.consecutive_failures else "health.refresh_failed")
     return flash_success("health.refreshed", n=last.new_entries)
 
 
@@ -139,7 +141,7 @@ async def test_address(request: Request) -> Response:
     sent = await checked_form(request)
     app = the_app(request)
     subscription = await find_subscription(app.db, caller.user.id, path_id(request))
-    asked = (subscription.site_url or "") if form_text(sent, "at") == "site" else form_text(sent, "url")
+    asked = _site_address(subscription) if form_text(sent, "at") == "site" else form_text(sent, "url")
     url = asked.strip()[:LONGEST_URL]
     try:
         found = await discover(app.tools, caller.user, url, ResponseCache())
@@ -147,6 +149,11 @@ async def test_address(request: Request) -> Response:
         t, _ = translator_and_dates(request)
         return await _page(request, caller.user, url, error=t.render(error.message))
     return await _page(request, caller.user, url, found)
+
+
+def _site_address(subscription: Subscription) -> str:
+    """The site that the feed names; else the front page of its host."""
+    return subscription.site_url or urljoin(subscription.url, "/")
 
 
 async def show_health_overview(request: Request) -> Response:

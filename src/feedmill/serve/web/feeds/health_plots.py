@@ -36,7 +36,7 @@ class HealthPlots:
 
     def outcome(self, fetch: FetchLogLine) -> str:
         """What came of a fetch, in a few words."""
-        return self.t(f"health.error_{fetch.outcome}" if fetch.failed else f"health.outcome_{fetch.outcome}")
+        return self.t(f"health.error_{fetch.failure_name}" if fetch.failed else f"health.outcome_{fetch.outcome}")
 
     def fetches(self) -> Markup:
         marks = [PlotMark(each.ms, self._fetch(each), fetch_mark_kind(each)) for each in reversed(self.health.fetches)]
