@@ -1,7 +1,9 @@
 """Logs are one line an event, and no secret gets into them."""
 
+import io
 import json
 import logging
+import sys
 import threading
 import time
 import warnings
@@ -147,6 +149,27 @@ def test_a_terminal_gets_pretty_lines(capsys: pytest.CaptureFixture[str]) -> Non
     structlog.get_logger().info("feed_fetched", feed_id=7)
 
     assert "feed_fetched" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("log_format", "level", "shown"), [("auto", "info", False), ("auto", "debug", True), ("pretty", "info", True)]
+)
+def test_a_terminal_is_spared_routine_work_unless_asked_for(
+    monkeypatch: pytest.MonkeyPatch, log_format: str, level: str, shown: bool
+) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    logs.set_up(load_settings(log_format=log_format, log_level=level))
+
+    structlog.get_logger("feedmill").info("maintenance_task_finished", task="purge")
+    logging.getLogger("uvicorn.error").info("Application startup complete.")
+    structlog.get_logger("feedmill").info("feeds_file_applied", added=2)
+    structlog.get_logger("feedmill").warning("feed_recovered", feed_id=7)
+
+    told = terminal.getvalue()
+    assert ("purge" in told, "startup complete" in told) == (shown, shown)
+    assert ("feeds_file_applied" in told, "feed_recovered" in told) == (True, True)
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("1", False), ("", True)])

@@ -33,6 +33,10 @@ URL_KEY = re.compile(
 )
 # The user id in the URL of a private feed.
 PRIVATE_FEED_OWNER = re.compile(rf"{PRIVATE_URL_MARKER}\d+")
+# Of the level info, and of no news to whoever started the server by hand.
+ROUTINE_EVENTS = frozenset(
+    {"connection_limit", "full_text_not_found", "images_archived", "maintenance_task_finished", "refresh_skipped"}
+)
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -99,7 +103,8 @@ LOG_BUFFER = LogBuffer()
 
 def set_up(settings: Settings) -> None:
     """Sends the logs of Feedmill and its libraries to stderr in one format."""
-    pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and sys.stderr.isatty())
+    on_terminal = settings.log_format == "auto" and sys.stderr.isatty()
+    pretty = settings.log_format == "pretty" or on_terminal
     shared: list[Any] = [
         add_bound_fields,
         structlog.stdlib.add_log_level,
@@ -116,6 +121,8 @@ def set_up(settings: Settings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=last, foreign_pre_chain=shared))
+    if on_terminal and settings.log_level != "debug":
+        handler.addFilter(is_worth_a_line)
     buffer_handler = LogBufferHandler()
     buffer_handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=LOG_BUFFER.add, foreign_pre_chain=shared))
     root = logging.getLogger()
@@ -133,10 +140,18 @@ def _log_thread_exception(args: threading.ExceptHookArgs) -> None:
     structlog.get_logger(__name__).error("thread_crashed", thread=name, exc_info=args.exc_value)
 
 
+def is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Whether somebody who looks at the terminal should see it: no routine work, and no start of the web server."""
+    event = record.msg.get("event", "") if isinstance(record.msg, dict) else ""
+    is_routine = event in ROUTINE_EVENTS or record.name.startswith("uvicorn")
+    return record.levelno > logging.INFO or not is_routine
+
+
 def _render_for_terminal(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
     clean = {
         name: replace_control_characters(value) if isinstance(value, str) else value for name, value in event.items()
     }
+    clean["timestamp"] = f"{datetime.fromisoformat(event['timestamp']).astimezone():%H:%M:%S}"
     return structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))(logger, method, clean)
 
 

@@ -1,5 +1,7 @@
 """`feedmill serve`: the whole product in one process."""
 
+import sys
+
 import click
 import uvloop
 
@@ -35,4 +37,6 @@ async def _serve(settings: Settings) -> None:
         announce_presence(app.coordination.presence, "serve"),
     ):
         click.echo(f"Feedmill is running: open {public_address(settings)}")
+        if sys.stdout.isatty():
+            click.echo(f"Its data is in {settings.data}. Stop it with Ctrl+C.")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

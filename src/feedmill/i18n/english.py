@@ -11,6 +11,8 @@ from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, find_text
 from feedmill.i18n.durations import Unit, split_duration
 
 _UNITS: Mapping[Unit, str] = {"second": "s", "minute": "min", "hour": "h", "day": "days", "year": "years"}
+# Parameters whose numbers are no quantities: they are written without separators.
+NUMBERS_AS_NAMES = frozenset({"port", "status", "feed", "group", "first", "id"})
 _MOMENTS = {"time": "%H:%M %Z", "date": "%Y-%m-%d", "datetime": "%Y-%m-%d %H:%M %Z"}
 
 
@@ -54,6 +56,6 @@ def _write(name: str, value: Any) -> Any:
             return format_duration(value)
         case datetime():
             return Moment(value)
-        case int() | float() if name == "n":
+        case int() | float() if name not in NUMBERS_AS_NAMES and not isinstance(value, bool):
             return f"{value:,}"
     return value

@@ -12,7 +12,7 @@ from babel.units import format_unit
 
 from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, Text, about_language, area_texts, find_text
 from feedmill.i18n.durations import Unit, split_duration
-from feedmill.i18n.english import Parameters
+from feedmill.i18n.english import NUMBERS_AS_NAMES, Parameters
 from feedmill.i18n.messages import Message
 
 
@@ -30,8 +30,8 @@ class Translator:
         if text is None:
             raise KeyError(code)
         if n is not None:
-            values["n"] = self.number(n)
-        return text.format(**values) if values else text
+            values["n"] = n
+        return text.format(**{name: self._figure(name, value) for name, value in values.items()}) if values else text
 
     def render(self, message: Message | None, zone: tzinfo = UTC) -> str:
         """A message in this language; the code itself when nobody knows it. Moments are by the clock of `zone`."""
@@ -72,9 +72,12 @@ class Translator:
                 return self.duration(value)
             case datetime():
                 return LocalMoment(value.astimezone(zone), self.locale)
-            case int() | float() if name == "n":
-                return self.number(value)
-        return value
+        return self._figure(name, value)
+
+    def _figure(self, name: str, value: Any) -> Any:
+        """A number with separators, unless it is the name of something."""
+        is_figure = isinstance(value, int | float) and not isinstance(value, bool) and name not in NUMBERS_AS_NAMES
+        return self.number(value) if is_figure else value
 
 
 class LocalMoment:

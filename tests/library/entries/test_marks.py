@@ -41,6 +41,16 @@ async def test_marking_read_and_unread_changes_the_count_by_what_changed(any_db:
         assert await library.unread_of(alice) == (expected, expected)
 
 
+async def test_the_history_has_the_order_of_reading(any_db: Database) -> None:
+    alice, ids = await _shelf_of_alice(SmallLibrary(any_db), "abcd")
+    order = [ids[place] for place in (2, 0, 3, 1)]
+
+    await apply_marks(any_db, alice.id, order, EntryMarks(read=True), NOW)
+
+    page = await list_entries(any_db, alice.id, EntryListQuery(EntryView.HISTORY), NOW)
+    assert [entry.id for entry in page.items] == order[::-1]
+
+
 async def test_entries_of_many_feeds_are_marked_at_once_and_counted_per_feed(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")

@@ -40,7 +40,8 @@ async def apply_marks(
     visible = await visible_entries(db, user_id, ids)
     if visible and marks != EntryMarks():
         images = await _images(db, visible, now) if marks.starred else []
-        await db.batch([*steps_to_mark(user_id, sorted(visible), marks, now, later_for), *images])
+        in_order = list(dict.fromkeys(id for id in ids if id in visible))
+        await db.batch([*steps_to_mark(user_id, in_order, marks, now, later_for), *images])
     return MarkResult(sorted(visible), sorted(set(ids) - visible.keys()))
 
 

@@ -15,6 +15,8 @@ from feedmill.store.entries.labels import steps_to_label, steps_to_unlabel
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.schema import entries, states, subscriptions, unread
 
+# More than a person reads between two requests: marks of so many have one time.
+MOST_IN_ORDER = 100
 _chosen = one_of(entries.c.id, "ids")
 _own_states = and_(states.c.user_id == bindparam("of_user"), one_of(states.c.entry_id, "ids"))
 INSERT = InsertNew(states).from_select(
@@ -89,7 +91,7 @@ ADD_UNREAD = insert_selected(
 def steps_to_mark(
     user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime, later_for: timedelta
 ) -> list[Step]:
-    """The steps that apply `marks`; applying them again changes nothing."""
+    """The steps that apply `marks`, to entries in the order of reading; applying them again changes nothing."""
     until = marks.later if isinstance(marks.later, datetime) else now + later_for
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now), "until": to_iso(until)}
     statements: list[Any] = [
@@ -99,10 +101,18 @@ def steps_to_mark(
         *_if_set(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
     ]
     return [
-        *(Step(statement, params) for statement in statements),
+        *(Step(statement, _in_order(params, ids, now) if statement is READ else params) for statement in statements),
         *steps_to_label(user_id, ids, marks.add_labels),
         *steps_to_unlabel(user_id, ids, marks.remove_labels),
     ]
+
+
+def _in_order(params: dict[str, Any], ids: Sequence[int], now: datetime) -> Any:
+    """The parameters of `READ` for each entry, a millisecond apart, so that the history has the order of `ids`."""
+    if len(ids) > MOST_IN_ORDER:
+        return params
+    moments = [to_iso(now + timedelta(milliseconds=place)) for place in range(len(ids))]
+    return [params | {"ids": as_list([id]), "now": at} for id, at in zip(ids, moments, strict=True)]
 
 
 def _if_set(value: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:

@@ -44,9 +44,14 @@ class PoolFigures:
         return self.is_listed and self.status.in_list is None
 
     @property
+    def has_gauge(self) -> bool:
+        """Whether its level is that of a list with a size; the database has no such limit."""
+        return self.is_listed and not self.is_down
+
+    @property
     def level(self) -> int:
         """What can be taken at once: from the list, or from the database where there is none."""
-        return self.status.in_list or 0 if self.is_listed and not self.is_down else self.status.counts.available
+        return self.status.in_list or 0 if self.has_gauge else self.status.counts.available
 
     @property
     def left(self) -> int:

@@ -8,7 +8,7 @@ export const user = one('meta[name="user"]')?.content ?? "";
 const words = JSON.parse(one("#words")?.textContent ?? "{}");
 
 export function t(key, values = {}) {
-  return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name].toLocaleString?.(document.documentElement.lang) ?? values[name]);
 }
 
 export function showToast(text, tone = "done", seconds = 6) {
