@@ -63,7 +63,7 @@ def test_deleting_an_account_needs_a_confirmation(tmp_path: Path) -> None:
     ("typed", "args", "words"),
     [
         ("", ("delete", "alice", "--yes"), "last admin"),
-        ("short\n", ("add", "dora"), "8 to 1000 characters"),
+        ("short\n", ("add", "dora"), "8 to 1,000 characters"),
         ("", ("add", "ALICE"), "taken"),
         ("", ("disable", "alice"), "last admin"),
         ("long enough\n", ("password", "nobody"), "no account nobody"),
