@@ -93,7 +93,7 @@ def test_rewording_english_changes_no_chinese(package: Path) -> None:
 
     after = run(package, RENDER_CHINESE).split(maxsplit=1)
 
-    assert after[0] == before[0] == "服务器太久没有回应"
+    assert after[0] == before[0] == "服务器太久没有响应"
     assert (before[1].strip(), after[1].strip()) == ("the server took too long", "it was slow")
 
 

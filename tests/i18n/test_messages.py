@@ -65,7 +65,7 @@ def test_an_unknown_code_is_shown_itself(code: str) -> None:
 
 def test_a_parameter_that_a_row_lacks_is_shown_as_missing() -> None:
     assert str(Message("schedule.every")) == "every …"
-    assert translator("zh_CN").render(Message("schedule.every")) == "每…一次"
+    assert translator("zh_CN").render(Message("schedule.every")) == "每 …一次"
 
 
 def test_moments_are_by_the_clock_of_the_reader() -> None:
@@ -73,7 +73,7 @@ def test_moments_are_by_the_clock_of_the_reader() -> None:
 
     assert (str(shown), translator("en").render(shown)) == ("08:30 UTC", "08:30 UTC")
     assert translator("zh_CN").render(Message("explain.former_url", until=NOW, url="http://a/")) == (
-        "2026年2月18日以前它在 http://a/。"
+        "2026年2月18日以前它的地址是 http://a/。"
     )
 
 

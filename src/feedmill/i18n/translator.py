@@ -1,5 +1,6 @@
 """Writes the texts of one language, with its plurals, numbers and durations. For pages; uses Babel."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
@@ -14,6 +15,9 @@ from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, Text, about_language, area
 from feedmill.i18n.durations import Unit, split_duration
 from feedmill.i18n.english import NUMBERS_AS_NAMES, Parameters
 from feedmill.i18n.messages import Message
+
+# Our Chinese texts have a space there; Babel's units have none.
+_BETWEEN_FIGURE_AND_IDEOGRAPH = re.compile(r"(?<=[0-9])(?=[\u4e00-\u9fff])")
 
 
 class Translator:
@@ -52,8 +56,8 @@ class Translator:
         return self.quantity(*split_duration(length))
 
     def quantity(self, figure: float, unit: Unit) -> str:
-        """`5 mins`, `3 hrs`."""
-        return format_unit(figure, unit, "short", locale=self.locale)
+        """`5 mins`, `3 hrs`, `3 小时`."""
+        return _BETWEEN_FIGURE_AND_IDEOGRAPH.sub(" ", format_unit(figure, unit, "short", locale=self.locale))
 
     def part(self, area: str) -> Mapping[str, Text]:
         """All texts of one file, for scripts."""

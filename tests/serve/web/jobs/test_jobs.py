@@ -100,7 +100,7 @@ async def test_a_job_is_reported_live_in_the_readers_language(site: Site, alice:
     told = (await alice.client.get(events, headers={"accept-language": "zh-CN"})).text
     seen = await alice.client.get(events, headers={"last-event-id": "3"})
 
-    assert '"message":"不是订阅源：看起来是网页"' in told
+    assert '"message":"不是订阅源，而是网页（HTML）"' in told
     assert told.count("event: feed\n") == 2
     assert seen.status_code == 204
     assert (await charlie.client.get(events)).status_code == 404
