@@ -16,8 +16,7 @@ from feedmill.archive.files import FolderBlobs
 from feedmill.archive.object_keys import DESCRIPTORS_PREFIX, descriptor_key, image_key
 from feedmill.archive.object_store_config import FolderConfig, S3Config
 from feedmill.archive.orphans import record_orphans
-from feedmill.archive.purge import RetentionPeriods, delete_garbage, purge
-from feedmill.archive.s3_lifecycle import lifecycle_rule
+from feedmill.archive.purge import RetentionPeriods, delete_garbage, lifecycle_rule, purge
 from feedmill.archive.store_ownership import ensure_store_ownership
 from feedmill.errors import CallerError
 from feedmill.model.timestamps import to_iso

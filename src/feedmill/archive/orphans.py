@@ -13,8 +13,7 @@ from feedmill.archive.object_keys import (
     parse_raw_body_key,
 )
 from feedmill.archive.store_ownership import ensure_store_ownership
-from feedmill.store.archive.object_garbage import record_garbage
-from feedmill.store.archive.objects_in_use import feed_ids_in_use, image_keys_in_use
+from feedmill.store.archive.object_garbage import feed_ids_in_use, image_keys_in_use, record_garbage
 from feedmill.store.archive.raw_bodies import indexed_keys
 from feedmill.store.database import Database
 

@@ -2,13 +2,18 @@
 
     entries → raw bodies → logs, batches, unread lists → objects recorded as garbage
 
-If it is interrupted, the next run continues where it stopped.
+If it is interrupted, the next run continues where it stopped. `lifecycle_rule` makes a bucket delete raw bodies itself.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from feedmill.archive.blobs import Blobs
+from feedmill.archive.object_keys import RAW_BODIES_PREFIX
+from feedmill.archive.object_store_config import FolderConfig, S3Config
+from feedmill.errors import CallerError
 from feedmill.settings import Settings
 from feedmill.store.archive.object_garbage import count_garbage, oldest_garbage, remove_garbage_records
 from feedmill.store.archive.prune_old_rows import (
@@ -30,6 +35,8 @@ from feedmill.store.feeds.apply_subscriber_settings import rest_unwanted_feeds
 
 # S3's limit for one delete request.
 CHUNK_SIZE = 1000
+# A bucket deletes raw bodies a day after their rows, so that no row refers to an object that is gone.
+LIFECYCLE_EXTRA_DAYS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +104,16 @@ async def delete_garbage(db: Database, blobs: Blobs) -> int:
             await remove_garbage_records(db, chunk)
         deleted += len(chunk)
     return deleted
+
+
+def lifecycle_rule(config: FolderConfig | S3Config, raw_days: float) -> dict[str, Any]:
+    """The input of `aws s3api put-bucket-lifecycle-configuration`; raises CallerError for a folder."""
+    if isinstance(config, FolderConfig):
+        raise CallerError(f"objects are in the folder {config.folder}: only a bucket takes a lifecycle rule")
+    rule = {
+        "ID": "feedmill-raw-bodies",
+        "Status": "Enabled",
+        "Filter": {"Prefix": "/".join(filter(None, (config.prefix, RAW_BODIES_PREFIX)))},
+        "Expiration": {"Days": math.ceil(raw_days) + LIFECYCLE_EXTRA_DAYS},
+    }
+    return {"Rules": [rule]}

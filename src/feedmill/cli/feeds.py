@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import click
 
 from feedmill.cli.output.json_records import feed_record, print_record
+from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.relative_times import time_ago, time_until
-from feedmill.cli.output.tables import print_table
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.model.feed import Feed

@@ -10,9 +10,8 @@ from feedmill.adapters.object_store import object_store_config
 from feedmill.app import App
 from feedmill.archive.feed_descriptors import repair_descriptors
 from feedmill.archive.orphans import find_orphans, record_orphans
-from feedmill.archive.purge import delete_garbage, preview_purge, retention_periods
+from feedmill.archive.purge import delete_garbage, lifecycle_rule, preview_purge, retention_periods
 from feedmill.archive.purge import purge as purge_all
-from feedmill.archive.s3_lifecycle import lifecycle_rule
 from feedmill.archive.store_ownership import ensure_store_ownership
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app

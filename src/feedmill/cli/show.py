@@ -11,8 +11,8 @@ import msgspec
 
 from feedmill.cli.actions.find_feed import find_feed, read_id
 from feedmill.cli.output.json_records import feed_record, print_record
+from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
-from feedmill.cli.output.tables import print_table
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError

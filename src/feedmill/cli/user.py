@@ -9,9 +9,9 @@ import click
 
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.output.relative_times import time_ago
-from feedmill.cli.output.tables import print_table
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError, NameTaken

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
-from feedmill.cli.output.tables import print_table
 from feedmill.cli.pool.grants import grant, revoke
 from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, requeue
 from feedmill.cli.startup.context import Context, pass_context

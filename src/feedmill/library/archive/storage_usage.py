@@ -1,10 +1,12 @@
-"""Measures and forecasts the storage usage of one user's feeds."""
+"""Measures and forecasts the storage usage of one user's feeds; counts what a shorter retention would delete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.subscription import Subscription
+from feedmill.store.archive.retention import count_expired_entries_of_feed
 from feedmill.store.archive.user_storage_usage import ArchiveSize, archive_size_by_feed, archive_size_since
 from feedmill.store.database import Database
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
@@ -45,3 +47,11 @@ async def forecast_storage(
     # Raw bodies expire, so there are never more than arrive within their retention.
     then = min(raw + came.raw_bytes, round(came.raw_bytes * (raw_keep / MONTH)))
     return StorageForecast(came.bytes, images + came.image_bytes + then)
+
+
+async def count_expiring(
+    db: Database, user_id: int, subscription_id: int, retention: timedelta, now: datetime
+) -> tuple[int, int]:
+    """The number of entries of a feed of the user's that would expire with this retention, and of their images."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    return await count_expired_entries_of_feed(db, subscription.feed_id, retention, now)

@@ -16,7 +16,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.library.entries.article import find_entry
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageStatus, ImageTask
-from feedmill.store.archive.entry_images import EntryImage, add_extra_image, entry_image
+from feedmill.store.archive.entry_images import EntryImageState, add_extra_image, entry_image
 from feedmill.store.archive.image_tasks import release_image_tasks, take_image_task_now, unrecorded_image_task
 from feedmill.store.entries.visible_entries import visible_entries
 
@@ -121,13 +121,13 @@ class ImageViewer:
             return ImageDownloadFailed(Message("error.no_such_entry"), None)
         return await fetch_image(self._tools, task)
 
-    async def _add(self, entry_id: int, url: str) -> EntryImage | None:
+    async def _add(self, entry_id: int, url: str) -> EntryImageState | None:
         task = await unrecorded_image_task(self._tools.db, entry_id, url)
         if task is not None:
             await add_extra_image(self._tools.db, task.feed_id, entry_id, url, self._tools.clock())
         return await entry_image(self._tools.db, entry_id, url)
 
-    async def _when_free(self, entry_id: int, url: str) -> EntryImage | None:
+    async def _when_free(self, entry_id: int, url: str) -> EntryImageState | None:
         """The image, once no other process fetches it; after a while, as it is."""
         image = await entry_image(self._tools.db, entry_id, url)
         waited = timedelta()

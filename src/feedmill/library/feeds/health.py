@@ -16,7 +16,7 @@ from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_log import latest_fetches, tally_fetches
 from feedmill.store.feeds.fetch_totals import OutcomeTotals, failures_since, totals_by_outcome
-from feedmill.store.feeds.forget_validators import forget_validators
+from feedmill.store.feeds.lifecycle import forget_validators
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.feeds.statistics import entries_by_hour
 from feedmill.store.feeds.url_history import former_urls_of_feed

@@ -34,7 +34,7 @@ FAILURES = select(image_tasks.c.original_url, image_tasks.c.last_error).where(
 LAST_POSITION = select(func.max(image_tasks.c.position).label("last")).where(_of_entry)
 
 
-class EntryImage(Struct, frozen=True):
+class EntryImageState(Struct, frozen=True):
     """The state of an image of an entry."""
 
     id: int
@@ -53,13 +53,13 @@ class EntryImage(Struct, frozen=True):
         return failed and (self.next_attempt_at or "") > to_iso(now)
 
 
-async def entry_image(db: Database, entry_id: int, url: str) -> EntryImage | None:
+async def entry_image(db: Database, entry_id: int, url: str) -> EntryImageState | None:
     """The image of the entry with that URL. URLs are compared here: the column has no index, and an entry few rows."""
     rows = await db.query(OF_ENTRY, {"entry_id": entry_id})
     row = next((row for row in rows if row["original_url"] == url), None)
     if row is None:
         return None
-    return EntryImage(
+    return EntryImageState(
         row["id"],
         row["status"],
         row["object_key"],

@@ -1,4 +1,7 @@
-"""The record of objects to delete from the object store. An object that is used again is taken off it."""
+"""The record of objects to delete from the object store, and which objects rows still refer to.
+
+An object that is used again is taken off the record.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +12,7 @@ from sqlalchemy import bindparam, exists, func, or_, select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.schema import image_tasks, object_garbage, raw_bodies
+from feedmill.store.schema import feeds, image_tasks, object_garbage, raw_bodies
 
 RECORD = insert_new(object_garbage, "key", "recorded_at")
 _is_in_use = or_(
@@ -25,6 +28,9 @@ LISTED = (
 )
 FORGET = object_garbage.delete().where(one_of(object_garbage.c.id, "ids"))
 COUNT = select(func.count().label("objects")).select_from(object_garbage)
+# The key is in the task's row before the object is written.
+IMAGES_IN_USE = select(image_tasks.c.object_key).where(one_of(image_tasks.c.object_key, "keys"))
+FEEDS_IN_USE = select(feeds.c.id).where(one_of(feeds.c.id, "ids"))
 
 
 class GarbageObject(NamedTuple):
@@ -55,3 +61,13 @@ async def record_garbage(db: Database, keys: Sequence[str], now: datetime) -> No
 async def count_garbage(db: Database) -> int:
     [row] = await db.query(COUNT)
     return int(row["objects"])
+
+
+async def image_keys_in_use(db: Database, keys: Sequence[str]) -> set[str]:
+    """Those of these keys that an image task has."""
+    return {row["object_key"] for row in await db.query(IMAGES_IN_USE, {"keys": as_list(list(keys))})}
+
+
+async def feed_ids_in_use(db: Database, ids: Sequence[int]) -> set[int]:
+    """Those of these ids that a feed has."""
+    return {row["id"] for row in await db.query(FEEDS_IN_USE, {"ids": as_list(list(ids))})}

@@ -1,7 +1,8 @@
-"""Stops, starts and removes feeds; a feed is removed in chunks.
+"""Stops, starts and removes feeds, and has a feed fetched in full.
 
-So a feed with a million entries blocks nobody. Its objects are recorded as garbage in the batch that deletes their
-rows: a crash leaves neither a lost object nor a dangling row, and removing the feed again completes it.
+A feed is removed in chunks, so that one with a million entries blocks nobody. Its objects are recorded as garbage in
+the batch that deletes their rows: a crash leaves neither a lost object nor a dangling row, and removing the feed again
+completes it.
 """
 
 from collections.abc import Sequence
@@ -41,6 +42,7 @@ START = (
     .values(status="active", next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
     .values(consecutive_failures=0, gone_since=None, merged_into=None)
 )
+FORGET_VALIDATORS = feeds.update().where(feeds.c.id == bindparam("feed_id")).values(etag=None, last_modified=None)
 SOME_ENTRIES = (
     select(entries.c.id).where(entries.c.feed_id == bindparam("feed_id")).order_by(entries.c.id).limit(CHUNK_SIZE)
 )
@@ -75,6 +77,11 @@ async def stop_feed(db: Database, feed_id: int, why: Message) -> None:
 async def start_feed(db: Database, feed_id: int, why: Message, now: datetime) -> None:
     """Makes the feed due at once and resets its failures."""
     await db.batch([Step(START, {"feed_id": feed_id, "why": message_to_stored(why), "at": to_iso(now)})])
+
+
+async def forget_validators(db: Database, feed_id: int) -> None:
+    """The next fetch asks for the whole feed, without ETag and Last-Modified."""
+    await db.batch([Step(FORGET_VALIDATORS, {"feed_id": feed_id})])
 
 
 async def private_feeds_of(db: Database, user_id: int) -> list[int]:

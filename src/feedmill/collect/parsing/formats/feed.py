@@ -9,16 +9,10 @@ from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.choose_entry_elements import newest_first, place_groups
 from feedmill.collect.parsing.formats.dates import first_date
 from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
-from feedmill.collect.parsing.formats.extensions import (
-    media_elements,
-    picture_url,
-    skip_days,
-    skip_hours,
-    ttl,
-    update_period,
-)
+from feedmill.collect.parsing.formats.extensions import media_elements, picture_url
 from feedmill.collect.parsing.formats.field_texts import first_text, short_text
 from feedmill.collect.parsing.formats.links import LinksByRelation, related_link, web_address
+from feedmill.collect.parsing.formats.polling_hints import skip_days, skip_hours, ttl, update_period
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
 
