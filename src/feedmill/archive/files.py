@@ -19,6 +19,7 @@ from uuid import uuid4
 from feedmill.archive.blobs import Blob
 from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.errors import BlobMissing, BlobUnavailable
+from feedmill.i18n.messages import Message
 
 CHUNK_SIZE = 1000
 """Objects listed or deleted by one call on a thread."""
@@ -60,7 +61,7 @@ class FolderBlobs:
         return None
 
     def _put(self, target: Path, data: bytes) -> None:
-        with self._errors("write to"):
+        with self._errors("write"):
             self._remove_abandoned_once()
             _make_folder(self._partials)
             partial = self._partials / uuid4().hex
@@ -71,13 +72,13 @@ class FolderBlobs:
                 partial.unlink(missing_ok=True)
 
     def _get(self, key: str, start: int, end: int | None) -> bytes:
-        with self._errors("read from"):
+        with self._errors("read"):
             try:
                 with (self._folder / path_of(key)).open("rb") as file:
                     file.seek(start)
                     return file.read() if end is None else file.read(max(0, end - start))
             except FileNotFoundError:
-                raise BlobMissing(f"there is no object {key!r}") from None
+                raise BlobMissing(Message("objects.missing", key=repr(key))) from None
 
     def _next_chunk(self, found: Iterator[Blob]) -> list[Blob]:
         with self._errors("list"):
@@ -91,7 +92,7 @@ class FolderBlobs:
                 yield from _describe(key, entry)
 
     def _delete(self, paths: list[Path]) -> None:
-        with self._errors("delete from"):
+        with self._errors("delete"):
             for path in paths:
                 path.unlink(missing_ok=True)
             for folder in {path.parent for path in paths}:
@@ -121,7 +122,7 @@ class FolderBlobs:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
-            raise BlobUnavailable(f"can't {verb} the object folder {self._folder}: {reason}") from error
+            raise BlobUnavailable(Message(f"objects.folder_{verb}", folder=str(self._folder), detail=reason)) from error
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -24,6 +24,7 @@ from feedmill.archive.blobs import Blob
 from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.archive.object_store_config import S3Config
 from feedmill.errors import BlobError, BlobMissing, BlobUnavailable
+from feedmill.i18n.messages import Message
 
 if TYPE_CHECKING:
     from obstore import GetOptions
@@ -90,22 +91,27 @@ class S3Blobs:
             async with asyncio.timeout(2 * self._config.timeout.total_seconds()):
                 return await loop.run_in_executor(self._threads, function, *args)
         except TimeoutError as error:
-            raise BlobUnavailable(f"{self._location()}: no answer (timeout)") from error
+            raise BlobUnavailable(Message("objects.no_answer", bucket=self._bucket(), detail="timeout")) from error
         except (BaseError, FileNotFoundError) as error:
             raise self._translate(error) from error
 
     def _translate(self, error: Exception) -> BlobError:
         status, code = _search(_STATUS, error), _search(_CODE, error)
         if code == "NoSuchKey":  # a 404 alone may mean a missing bucket, or a web server that is not S3
-            return BlobMissing(f"{self._location()}: there is no object {_search(_LOCATION, error)}")
+            key = _search(_LOCATION, error) or ""
+            return BlobMissing(Message("objects.missing_in", bucket=self._bucket(), key=key))
         if status is None:
-            return BlobUnavailable(f"{self._location()}: no answer ({_cause(error)})")
+            return BlobUnavailable(Message("objects.no_answer", bucket=self._bucket(), detail=_cause(error)))
         kind = BlobUnavailable if _TEMPORARY_STATUS.fullmatch(status) else BlobError
-        return kind(f"{self._location()}: answered {status} {code or ''}".rstrip())
+        if code is None:
+            return kind(Message("objects.answered", bucket=self._bucket(), status=status))
+        return kind(Message("objects.answered_with_code", bucket=self._bucket(), status=status, detail=code))
 
-    def _location(self) -> str:
-        keys = "" if self._config.access_key else " (without s3_access_key)"
-        return f"bucket {self._config.bucket} at {self._config.endpoint or 'Amazon'}{keys}"
+    def _bucket(self) -> Message:
+        bucket, endpoint = self._config.bucket, self._config.endpoint or "Amazon"
+        if self._config.access_key:
+            return Message("objects.bucket", bucket=bucket, endpoint=endpoint)
+        return Message("objects.bucket_without_key", bucket=bucket, endpoint=endpoint)
 
 
 def _put(store: S3Store, path: str, data: bytes, content_type: str) -> None:

@@ -216,7 +216,7 @@ async def _record(
     except (ConstraintViolated, StatementRefused) as error:
         log.error("entries_not_stored", feed_id=claim.feed.id, feed_url=claim.feed.url, exc_info=error)
         context = _decision_context(tools, time.monotonic())
-        failed = refresh_decision.decide_not_stored(claim.feed, decision, str(error), context)
+        failed = refresh_decision.decide_not_stored(claim.feed, decision, error.message, context)
     await _write(tools.db, claim, failed, extra_writers)
     return failed
 

@@ -150,7 +150,7 @@ def decide_timeout(feed: Feed, context: DecisionContext) -> Failed:
     return _unreachable(feed, "timeout", failure, _stats(context, None), context)
 
 
-def decide_not_stored(feed: Feed, decision: RefreshDecision, reason: str, context: DecisionContext) -> Failed:
+def decide_not_stored(feed: Feed, decision: RefreshDecision, reason: Message, context: DecisionContext) -> Failed:
     """The database refused the write; the raw body, if one was archived, is listed all the same."""
     failure = Message("fetch.not_stored", reason=reason)
     raw = decision.raw if isinstance(decision, Updated | Failed) else None

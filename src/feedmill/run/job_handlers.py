@@ -113,7 +113,8 @@ class JobHandlers:
             await asyncio.shield(release_claims(self.tools.db, [claim]))
             raise
         except TimeoutError:
-            return await self._record_own_failure(job, claim, InfrastructureError("it took too long to store"))
+            timed_out = InfrastructureError(Message("job.storing_timed_out"))
+            return await self._record_own_failure(job, claim, timed_out)
         except Exception as error:  # A bug of ours must not make us fetch the feed again and again.
             return await self._record_own_failure(job, claim, error)
 

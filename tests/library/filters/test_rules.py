@@ -85,25 +85,25 @@ def test_the_rule_that_decided_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "mistake"),
+    ("rule", "code"),
     [
-        ("is:unread", "not_in_rules"),
-        ("feed:3", "not_in_rules"),
-        ("#work", "not_in_rules"),
-        ("after:2026", "not_in_rules"),
-        ('"never closed', "open_quote"),
-        ("(a", "open_group"),
-        ("!!", "empty"),
-        ("(" * 60 + "a" + ")" * 60, "too_deep"),
-        ("a " * 51, "too_many"),
-        ("a" * 1001, "too_long"),
+        ("is:unread", "bad_rule.not_in_rules"),
+        ("feed:3", "bad_rule.not_in_rules"),
+        ("#work", "bad_rule.not_in_rules"),
+        ("after:2026", "bad_rule.not_in_rules"),
+        ('"never closed', "bad_search.open_quote"),
+        ("(a", "bad_search.open_group"),
+        ("!!", "bad_search.empty"),
+        ("(" * 60 + "a" + ")" * 60, "bad_search.too_deep"),
+        ("a " * 51, "bad_search.too_many"),
+        ("a" * 1001, "bad_search.too_long"),
     ],
 )
-def test_an_invalid_rule_is_refused_with_its_line(rule: str, mistake: str) -> None:
+def test_an_invalid_rule_is_refused_with_its_line(rule: str, code: str) -> None:
     with pytest.raises(BadRule) as refused:
         parse_rules("", f"fine\n{rule}")
 
-    assert (refused.value.field, refused.value.line, refused.value.mistake) == ("keep_rules", 2, mistake)
+    assert (refused.value.field, refused.value.line, refused.value.reason.code) == ("keep_rules", 2, code)
 
 
 def test_the_number_of_rules_is_limited() -> None:
@@ -112,7 +112,8 @@ def test_the_number_of_rules_is_limited() -> None:
     with pytest.raises(BadRule) as too_many:
         parse_rules("a\n" * (MOST_LINES + 1), "")
 
-    assert (too_long.value.mistake, too_many.value.mistake) == ("rules_too_long", "too_many_rules")
+    assert too_long.value.reason.code == "bad_rule.too_long"
+    assert too_many.value.reason.code == "bad_rule.too_many"
 
 
 def test_stored_rules_that_are_no_longer_valid_block_nothing() -> None:

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from feedmill.i18n.translator import translator
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_parser import MOST_DEPTH, parse_query
 from feedmill.library.search.query_tokens import MOST_CHARACTERS, MOST_TERMS, tokenize
@@ -189,6 +190,14 @@ def test_an_error_is_reported_at_its_position(text: str, position: int) -> None:
 
     assert said.value.position == position
     assert said.value.more == {"position": position}
+
+
+def test_an_error_is_told_in_the_readers_language_with_its_position() -> None:
+    with pytest.raises(BadSearch) as said:
+        read("(a")
+
+    assert str(said.value) == "This parenthesis is not closed. Add one at the end of the group. (at character 1)"
+    assert translator("zh_CN").render(said.value.message) == "此括号没有闭合，请在末尾补上右括号。（第 1 个字符）"
 
 
 def test_any_input_is_parsed_or_refused() -> None:

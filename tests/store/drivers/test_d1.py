@@ -257,5 +257,5 @@ async def test_a_batch_of_too_many_statements_is_refused_before_anything_is_sent
 async def test_a_batch_larger_than_the_proxy_reads_is_refused(db: D1Database) -> None:
     rows = [thing(number, text="x" * 900_000) for number in range(19)]
 
-    with pytest.raises(StatementRefused, match="16777216 bytes at once"):
+    with pytest.raises(StatementRefused, match="16,777,216 bytes at once"):
         await db.batch([Step(ADD, rows)])

@@ -107,15 +107,15 @@ ONE = answer(200, b'{"results": [{"one": 1}]}')
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (answer(200, b"<html>hello"), "as no proxy worker does"),
-        (answer(200, b"\xff\xfe{}"), "as no proxy worker does"),
-        (answer(200, b'{"results": [{"one": "\xff"}]}'), "as no proxy worker does"),
-        (answer(200, b'{"results": 5}'), "as no proxy worker does"),
-        (answer(200, b"{}"), "as no proxy worker does"),
-        (answer(403, b"<html>who are you"), r"HTTP 403\) as no proxy worker does"),
-        (answer(404, b"nothing here"), r"HTTP 404\) as no proxy worker does"),
-        (answer(302, b""), r"HTTP 302\) as no proxy worker does"),
-        (answer(502, b"bad gateway"), r"HTTP 502\) as no proxy worker does"),
+        (answer(200, b"<html>hello"), "is not that of a proxy worker"),
+        (answer(200, b"\xff\xfe{}"), "is not that of a proxy worker"),
+        (answer(200, b'{"results": [{"one": "\xff"}]}'), "is not that of a proxy worker"),
+        (answer(200, b'{"results": 5}'), "is not that of a proxy worker"),
+        (answer(200, b"{}"), "is not that of a proxy worker"),
+        (answer(403, b"<html>who are you"), r"HTTP 403\) is not that of a proxy worker"),
+        (answer(404, b"nothing here"), r"HTTP 404\) is not that of a proxy worker"),
+        (answer(302, b""), r"HTTP 302\) is not that of a proxy worker"),
+        (answer(502, b"bad gateway"), r"HTTP 502\) is not that of a proxy worker"),
         (
             answer(503, b'{"error": {"code": "database_unavailable", "message": "over\\nloaded"}}'),
             "over loaded",
@@ -137,7 +137,7 @@ async def test_a_proxy_that_sends_invalid_data_or_nothing_is_unavailable(given: 
 
 async def test_an_answer_for_fewer_statements_than_were_sent_is_rejected() -> None:
     async with scripted(answer(200, b'{"results": []}')) as (database, _):
-        with pytest.raises(DatabaseUnavailable, match="as no proxy worker does"):
+        with pytest.raises(DatabaseUnavailable, match="is not that of a proxy worker"):
             await database.batch(WRITE)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_parser import parse_query
@@ -28,13 +29,13 @@ _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BadRule(BadInput):
-    """A line is not a valid rule; `mistake` and `values` are as in `BadSearch`, `line` counts from 1."""
+    """A line is not a valid rule; `reason` says why, `line` counts from 1."""
 
     code = "bad_rule"
 
-    def __init__(self, field: str, line: int, mistake: str, message: str, values: dict[str, str | int]) -> None:
-        super().__init__(f"line {line}: {message}", field)
-        self.line, self.mistake, self.values = line, mistake, values
+    def __init__(self, field: str, line: int, reason: Message) -> None:
+        super().__init__(Message("bad_rule.at_line", line=line, reason=reason), field)
+        self.line, self.reason = line, reason
         self.more = {"line": line}
 
 
@@ -107,11 +108,9 @@ def judge_words(rules: FilterRules, entry_words: dict[str, str]) -> Verdict:
 def _read(text: str, field: str) -> tuple[FilterRule, ...]:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(text) > MAX_RULES_LENGTH:
-        message = f"rules have at most {MAX_RULES_LENGTH} characters"
-        raise BadRule(field, len(lines), "rules_too_long", message, {"n": MAX_RULES_LENGTH})
+        raise BadRule(field, len(lines), Message("bad_rule.too_long", n=MAX_RULES_LENGTH))
     if len(lines) > MOST_LINES:
-        message = f"there are at most {MOST_LINES} rules"
-        raise BadRule(field, MOST_LINES + 1, "too_many_rules", message, {"n": MOST_LINES})
+        raise BadRule(field, MOST_LINES + 1, Message("bad_rule.too_many", n=MOST_LINES))
     return tuple(FilterRule(line, _condition(line, field, number)) for number, line in lines)
 
 
@@ -119,11 +118,10 @@ def _condition(line: str, field: str, number: int) -> SearchCondition:
     try:
         tokens = tokenize(line)
         if odd := next((token.kind for token in tokens if token.kind not in _OF_THE_ENTRY), None):
-            message = f"{odd}: can't be asked in a rule"
-            raise BadRule(field, number, "not_in_rules", message, {"field": f"{odd}:"})
+            raise BadRule(field, number, Message("bad_rule.not_in_rules", field=f"{odd}:"))
         return parse_query(tokens, _NoNames(), _NO_TIME)
     except BadSearch as error:
-        raise BadRule(field, number, error.mistake, str(error), error.values) from error
+        raise BadRule(field, number, error.reason) from error
 
 
 def _holds(condition: SearchCondition, entry_words: dict[str, str]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar, get_args
 
+from feedmill.i18n.messages import Message
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_dates import read_moment, read_range
 from feedmill.library.search.query_tokens import QueryToken
@@ -59,9 +60,9 @@ def parse_query(tokens: list[QueryToken], names: NameResolver, now: datetime) ->
     parser = _Parser(tokens, names, now)
     condition = parser.either("any", 0)
     if parser.next is not None:
-        raise BadSearch("closes_nothing", parser.next.position)
+        raise BadSearch(Message("bad_search.closes_nothing"), parser.next.position)
     if condition is None:
-        raise BadSearch("empty", tokens[0].position if tokens else 0)
+        raise BadSearch(Message("bad_search.empty"), tokens[0].position if tokens else 0)
     return condition
 
 
@@ -84,7 +85,7 @@ class _Parser:
             self.at += 1
             part = self._both(where, depth)
             if not parts[0] or not part:
-                raise BadSearch("lone_or", sign.position)
+                raise BadSearch(Message("bad_search.lone_or"), sign.position)
             parts.append(part)
         return _joined(parts, Or)
 
@@ -100,9 +101,9 @@ class _Parser:
     def _part(self, where: str, depth: int) -> SearchCondition | None:
         token = self.next
         if token is None or token.kind in (")", "or", "and"):
-            raise BadSearch("missing", self._end())
+            raise BadSearch(Message("bad_search.missing"), self._end())
         if depth >= MOST_DEPTH:
-            raise BadSearch("too_deep", token.position, n=MOST_DEPTH)
+            raise BadSearch(Message("bad_search.too_deep", n=MOST_DEPTH), token.position)
         self.at += 1
         if token.kind == "not":
             part = self._part(where, depth + 1)
@@ -116,7 +117,7 @@ class _Parser:
     def _group(self, opened: QueryToken, where: str, depth: int) -> SearchCondition | None:
         part = self.either(where, depth)
         if self.next is None:
-            raise BadSearch("open_group", opened.position)
+            raise BadSearch(Message("bad_search.open_group"), opened.position)
         self.at += 1
         return part
 
@@ -163,7 +164,7 @@ def _media(_: _Parser, token: QueryToken) -> SearchCondition:
 
 def _language(_: _Parser, token: QueryToken) -> SearchCondition:
     if not _LANGUAGE.fullmatch(token.value):
-        raise BadSearch("no_language", token.position)
+        raise BadSearch(Message("bad_search.no_language"), token.position)
     return InLanguage(token.value.lower())
 
 
@@ -195,20 +196,21 @@ def _text(token: QueryToken, where: str) -> SearchCondition | None:
         return TextMatch(tuple(URL_WORD + word for word in words), prefix=True)
     if not token.quoted and token.value.endswith("*"):
         if len(words[-1]) < SHORTEST_PREFIX:
-            raise BadSearch("short_prefix", token.position, n=SHORTEST_PREFIX)
+            raise BadSearch(Message("bad_search.short_prefix", n=SHORTEST_PREFIX), token.position)
         prefix = True
     return TextMatch(words, _WHERE.get(where, "any"), prefix)
 
 
 def _chosen(token: QueryToken, known: tuple[str, ...]) -> str:
     if token.value.lower() not in known:
-        raise BadSearch("no_such_value", token.position, field=f"{token.kind}:", values=", ".join(known))
+        field, values = f"{token.kind}:", ", ".join(known)
+        raise BadSearch(Message("bad_search.no_such_value", field=field, values=values), token.position)
     return token.value.lower()
 
 
 def _dated(read: Read | None, token: QueryToken) -> Read:
     if read is None:
-        raise BadSearch("no_date", token.position)
+        raise BadSearch(Message("bad_search.no_date"), token.position)
     return read
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from feedmill.i18n.messages import Message
 from feedmill.library.search.errors import BadSearch
 
 MOST_CHARACTERS = 1000
@@ -58,11 +59,11 @@ class QueryToken:
 def tokenize(text: str) -> list[QueryToken]:
     """The tokens of a query; raises `BadSearch` if it is too long or incomplete."""
     if len(text) > MOST_CHARACTERS:
-        raise BadSearch("too_long", MOST_CHARACTERS, n=MOST_CHARACTERS)
+        raise BadSearch(Message("bad_search.too_long", n=MOST_CHARACTERS), MOST_CHARACTERS)
     tokens = list(_tokens(text))
     terms = [token for token in tokens if token.value]
     if len(terms) > MOST_TERMS:
-        raise BadSearch("too_many", terms[MOST_TERMS].position, n=MOST_TERMS)
+        raise BadSearch(Message("bad_search.too_many", n=MOST_TERMS), terms[MOST_TERMS].position)
     return tokens
 
 
@@ -95,13 +96,13 @@ def _term(text: str, field: str, start: int, value_at: int) -> tuple[QueryToken,
     if text[value_at : value_at + 1] in tuple(_QUOTE):
         phrase = _PHRASE.match(text, value_at)
         if phrase is None:
-            raise BadSearch("open_quote", value_at)
+            raise BadSearch(Message("bad_search.open_quote"), value_at)
         return QueryToken(field, start, phrase["inside"], quoted=True), phrase.end()
     word = _WORD.match(text, value_at)
     if word is None:
         if field.startswith("in:"):
             return QueryToken(field, start), value_at
-        raise BadSearch("no_value", value_at, field=text[start:value_at])
+        raise BadSearch(Message("bad_search.no_value", field=text[start:value_at]), value_at)
     return QueryToken(field, start, word[0]), word.end()
 
 
@@ -110,7 +111,7 @@ def _scope(text: str, start: int, value_at: int) -> tuple[QueryToken, int]:
     name = _NAME.match(text, value_at)
     scope = name[0].lower() if name else ""
     if name is None or scope not in SCOPES:
-        raise BadSearch("no_such_value", value_at, field="in:", values=", ".join(SCOPES))
+        raise BadSearch(Message("bad_search.no_such_value", field="in:", values=", ".join(SCOPES)), value_at)
     if text[name.end() : name.end() + 1] == ":":
         return _term(text, f"in:{scope}", start, name.end() + 1)
     return QueryToken(f"in:{scope}", start), name.end()

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.d1_proxy import RESPONSE_SECONDS, D1ProxyClient
@@ -61,7 +62,6 @@ class D1Database:
 
     async def _run(self, statements: list[D1Statement]) -> list[int]:
         if len(statements) > self._statements_per_batch:
-            raise StatementRefused(
-                f"D1 takes {self._statements_per_batch} statements in a batch, not {len(statements)}"
-            )
+            most = self._statements_per_batch
+            raise StatementRefused(Message("database.d1_statements", most=most, given=len(statements)))
         return await self._proxy.batch(statements) if statements else []

@@ -14,6 +14,7 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Row
 from feedmill.store.drivers.d1_statements import COUNTED, D1Statement
 
@@ -98,12 +99,12 @@ class D1ProxyClient:
         try:
             status, answer = await self._send(path, body)
         except TimeoutError as error:
-            why = f"did not answer within {self._timeout.total:g} s"
-            raise DatabaseUnavailable(f"the proxy worker {self._url} {why}") from error
+            seconds = self._timeout.total or 0
+            raise DatabaseUnavailable(Message("database.proxy_timeout", url=self._url, seconds=seconds)) from error
         except aiohttp.ClientError as error:
             lost = isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError)
             kind = ConnectionLost if lost else DatabaseUnavailable
-            raise kind(f"the proxy worker {self._url} can't be reached: {_one_line(error)}") from error
+            raise kind(Message("database.proxy_unreachable", url=self._url, detail=_one_line(error))) from error
         if status != 200:
             raise self._refusal(status, answer)
         return answer
@@ -127,22 +128,20 @@ class D1ProxyClient:
             raise self._strange(status) from error
 
     def _strange(self, status: int = 200) -> DatabaseUnavailable:
-        return DatabaseUnavailable(
-            f"{self._url} answers (HTTP {status}) as no proxy worker does: check the address and its version"
-        )
+        return DatabaseUnavailable(Message("database.proxy_strange", url=self._url, status=status))
 
     def _refusal(self, status: int, answer: bytes) -> DatabaseError:
         fault = self._decode(answer, ErrorResponse, status).error
-        message = _one_line(fault.message)
+        detail = _one_line(fault.message)
         if status == 401:
-            return DatabaseAccessDenied(f"the proxy worker {self._url} refuses our token: check its PROXY_TOKEN")
+            return DatabaseAccessDenied(Message("database.proxy_token", url=self._url))
         if status == 403:
-            return DatabaseAccessDenied(f"the proxy worker {self._url} refuses: {message}")
+            return DatabaseAccessDenied(Message("database.proxy_denied", url=self._url, detail=detail))
         if fault.code.startswith("constraint_"):
-            return ConstraintViolated(message)
+            return ConstraintViolated(detail)
         if status in (400, 413, 422):
-            return StatementRefused(f"D1 refused a statement: {message}")
-        return DatabaseUnavailable(f"the proxy worker {self._url} failed: {message}")
+            return StatementRefused(Message("database.refused", database="D1", detail=detail))
+        return DatabaseUnavailable(Message("database.proxy_failed", url=self._url, detail=detail))
 
 
 def _one_line(text: object) -> str:
@@ -156,5 +155,5 @@ def _count(statement: D1Statement, changed: StatementResult) -> int:
 def _encode(body: dict[str, Any]) -> bytes:
     encoded = msgspec.json.encode(body)
     if len(encoded) > MAX_BODY_BYTES:
-        raise StatementRefused(f"the proxy worker takes {MAX_BODY_BYTES} bytes at once, not {len(encoded)}")
+        raise StatementRefused(Message("database.proxy_body", most=MAX_BODY_BYTES, given=len(encoded)))
     return encoded

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from feedmill.errors import StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Params
 from feedmill.store.dialect import Compiled
 from feedmill.store.drivers.sqlite_json_insert import SQL_TOKEN, bulk_insert_sql, json_lists
@@ -60,9 +61,9 @@ def raw_statement(sql: str) -> D1Statement:
 
 def _bound(sql: str, values: list[Any]) -> D1Statement:
     if len(values) > MAX_PARAMETERS:
-        raise StatementRefused(f"D1 takes {MAX_PARAMETERS} parameters in a statement, not {len(values)}")
+        raise StatementRefused(Message("database.d1_parameters", most=MAX_PARAMETERS, given=len(values)))
     if _size(values) > MAX_ROW_BYTES and (sql.startswith("INSERT") or _longest(values) > MAX_ROW_BYTES):
-        raise StatementRefused(f"D1 takes {MAX_ROW_BYTES} bytes in a value or a row, and this has more")
+        raise StatementRefused(Message("database.d1_row", most=MAX_ROW_BYTES))
     return D1Statement(_checked_sql(_with_casts(sql, values)), values)
 
 
@@ -94,20 +95,20 @@ def _plain(value: Any) -> Any:
         return _integer(value)
     if isinstance(value, float) and math.isfinite(value):
         return value
-    raise StatementRefused(f"D1 takes None, text and finite numbers, not {value!r:.40}")
+    raise StatementRefused(Message("database.d1_value", value=f"{value!r:.40}"))
 
 
 def _text(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise StatementRefused(f"D1 takes text that is Unicode: {error}") from error
+        raise StatementRefused(Message("database.d1_text", detail=str(error))) from error
     return str.__str__(value)
 
 
 def _integer(value: int) -> int:
     if abs(value) > LARGEST_INTEGER:
-        raise StatementRefused(f"D1 keeps integers up to 2^53 - 1 exactly, and {value} is beyond")
+        raise StatementRefused(Message("database.d1_integer", value=str(value)))
     return int(value)
 
 
@@ -125,5 +126,5 @@ def _bytes(value: Any) -> int:
 
 def _checked_sql(sql: str) -> str:
     if len(sql.encode()) > MAX_SQL_BYTES:
-        raise StatementRefused(f"D1 takes {MAX_SQL_BYTES} bytes of SQL in a statement, and this has more")
+        raise StatementRefused(Message("database.d1_sql", most=MAX_SQL_BYTES))
     return sql

@@ -20,10 +20,13 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
+# As messages name it.
+NAME = "MySQL"
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
 
@@ -192,12 +195,12 @@ def _translate(error: MySQLError | OSError, where: str) -> DatabaseError:
     if isinstance(error, IntegrityError) or code in CONSTRAINT:
         return ConstraintViolated(str(error))
     if code in ACCESS:
-        return DatabaseAccessDenied(f"MySQL does not let us in: {error}")
+        return DatabaseAccessDenied(Message("database.access_denied", database=NAME, detail=str(error)))
     if code in TRANSACTION_CONFLICT:
-        return TransactionConflict(f"MySQL undid a batch that stood in another's way: {error}")
+        return TransactionConflict(Message("database.conflict", database=NAME, detail=str(error)))
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
-        return DatabaseUnavailable(f"MySQL at {where} can't be used: {error}")
-    return StatementRefused(f"MySQL refused a statement: {error}")
+        return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=str(error)))
+    return StatementRefused(Message("database.refused", database=NAME, detail=str(error)))
 
 
 def _is_cut(error: MySQLError | OSError) -> bool:

@@ -17,10 +17,13 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
+# As messages name it.
+NAME = "PostgreSQL"
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
 # How long all connections may be busy with others before it is said that the database can't be used.
@@ -165,10 +168,11 @@ def _translate(error: Exception, where: str) -> DatabaseError:
         case asyncpg.IntegrityConstraintViolationError():
             return ConstraintViolated(str(error))
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InsufficientPrivilegeError():
-            return DatabaseAccessDenied(f"PostgreSQL does not let us in: {error}")
+            return DatabaseAccessDenied(Message("database.access_denied", database=NAME, detail=str(error)))
         case _ if isinstance(error, TRANSACTION_CONFLICT):
-            return TransactionConflict(f"PostgreSQL undid a batch that stood in another's way: {error}")
+            return TransactionConflict(Message("database.conflict", database=NAME, detail=str(error)))
         case _ if isinstance(error, CONNECTION_GONE):
-            return DatabaseUnavailable(f"PostgreSQL at {where} can't be used: {str(error) or type(error).__name__}")
+            detail = str(error) or type(error).__name__
+            return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=detail))
         case _:
-            return StatementRefused(f"PostgreSQL refused a statement: {error}")
+            return StatementRefused(Message("database.refused", database=NAME, detail=str(error)))

@@ -19,6 +19,7 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.sqlite_json_insert import bulk_insert_sql, json_lists
@@ -41,16 +42,17 @@ PRAGMAS = (
     "PRAGMA cache_size = -8000",
     "PRAGMA journal_size_limit = 67108864",
 )
+# By the primary code of an error, the end of the message's code.
 UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: "is locked by another program",
-    sqlite3.SQLITE_LOCKED: "is locked by another program",
-    sqlite3.SQLITE_READONLY: "can't be written to (read-only file or folder)",
-    sqlite3.SQLITE_IOERR: "can't be read or written (I/O error, or the disk is full)",
-    sqlite3.SQLITE_FULL: "can't grow: the disk is full",
-    sqlite3.SQLITE_CANTOPEN: "can't be opened (is its folder there, and may we write to it?)",
-    sqlite3.SQLITE_PERM: "can't be opened: permission denied",
-    sqlite3.SQLITE_CORRUPT: "is damaged",
-    sqlite3.SQLITE_NOTADB: "is no SQLite database",
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_READONLY: "read_only",
+    sqlite3.SQLITE_IOERR: "io_error",
+    sqlite3.SQLITE_FULL: "disk_full",
+    sqlite3.SQLITE_CANTOPEN: "not_opened",
+    sqlite3.SQLITE_PERM: "denied",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "not_sqlite",
 }
 # One for all files that are open: what it remembers is the same for each.
 COMPILE = Compiler(sqlite_dialect(paramstyle="qmark"))
@@ -159,8 +161,8 @@ class SqliteDatabase:
             return ConstraintViolated(str(error))
         # The low byte is the primary code; the rest says more than a person needs.
         if code is not None and code & 0xFF in UNAVAILABLE:
-            return DatabaseUnavailable(f"the database {self._path} {UNAVAILABLE[code & 0xFF]}")
-        return StatementRefused(f"SQLite refused a statement: {error}")
+            return DatabaseUnavailable(Message(f"database.file_{UNAVAILABLE[code & 0xFF]}", file=str(self._path)))
+        return StatementRefused(Message("database.refused", database="SQLite", detail=str(error)))
 
     def _shut(self) -> None:
         self._readers.shutdown()

@@ -48,12 +48,7 @@ from feedmill.serve.web.feeds.subscription_fields import (
     read_policy,
     read_title,
 )
-from feedmill.serve.web.filters.filter_fields import (
-    RETENTIONS,
-    label_options,
-    read_labels,
-    rule_error_key,
-)
+from feedmill.serve.web.filters.filter_fields import RETENTIONS, label_options, read_labels
 from feedmill.serve.web.subscriptions.discovery_view import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
 
@@ -144,7 +139,7 @@ async def preview_rules(request: Request) -> Response:
     except BadRule as error:
         written, status = replace(written, bad_rule=error), 422
     if is_fragment_request(request):
-        return render_template(request, "filters/rules_preview.html", status, editing=written, why_bad=rule_error_key)
+        return render_template(request, "filters/rules_preview.html", status, editing=written)
     return await _shown(request, caller.user, written, status)
 
 
@@ -235,7 +230,6 @@ async def _shown(request: Request, user: User, editing: FeedEditForm, status: in
         usual_days=round(app.settings.retention_days),
         label_choices=await label_options(app.db, user.id),
         hooks=len(await app.webhooks.all(user.id)),
-        why_bad=rule_error_key,
         active=f"/feed/{feed.id}",
     )
 
