@@ -179,10 +179,11 @@ async def find_user(site: Site, name: str = NAME) -> User:
     return to_user(row)
 
 
-async def subscribe_to(site: Site, user: User, sample_feed: SampleFeed) -> None:
+async def subscribe_to(site: Site, user: User, sample_feed: SampleFeed) -> int:
+    """Subscribes the user to a feed that the web of the test serves; the id of the subscription."""
     site.web.serve(sample_feed.path, Answer(as_rss(sample_feed), headers={"Content-Type": "application/rss+xml"}))
     folders = await ensure_folders(site.app.db, user.id, [(sample_feed.folder,)] if sample_feed.folder else [])
     wish = SubscribeRequest(
         site.web.url(sample_feed.path), folder_ids=(folders[sample_feed.folder,],) if sample_feed.folder else ()
     )
-    await subscribe(site.app.tools, user, wish, ResponseCache())
+    return (await subscribe(site.app.tools, user, wish, ResponseCache())).subscription.id

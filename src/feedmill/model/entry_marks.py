@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
 
 MAX_MARKED_AT_ONCE = 1000
 """The most entries that can be marked at once by their ids."""
@@ -23,13 +23,23 @@ class EntryMarks:
 
 
 @dataclass(frozen=True, slots=True)
+class ListSide:
+    """What comes after a position of a list in that order; in the reverse order it is what comes before it."""
+
+    view: EntryView
+    order: EntryOrder
+    beyond: ListPosition
+
+
+@dataclass(frozen=True, slots=True)
 class MarkAllRead:
-    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`."""
+    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`, on one side."""
 
     scope: EntryScope = ALL_ENTRIES
     before: datetime | None = None
     up_to: int | None = None
     since: datetime | None = None
+    side: ListSide | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -44,6 +44,13 @@ FORMS: Mapping[str, Form] = {
     "/marks/label": {"id": ["{entry}"], "label": "{label}", "next": "/unread"},
     "/marks/images": {"id": ["{entry}"], "next": "/unread"},
     "/mark-all-read": {"view": "/feed/{feed}", "age": "7", "up_to": "{entry}"},
+    "/mark-side-read": {
+        "view": "/feed/{feed}",
+        "order": "newest",
+        "entry": "{entry}",
+        "side": "below",
+        "up_to": "{entry}",
+    },
     "/undo": {"undo": "{undo}", "next": "/unread"},
     "/item/{id:int}/labels": {"label": ["{label}"], "new": "", "next": "/unread"},
     "/item/{id:int}/full-text": {"in": "/feed/{feed}"},

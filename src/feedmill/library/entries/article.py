@@ -126,7 +126,7 @@ async def neighbours(
     db: Database, user_id: int, entry: VisibleEntry, within: EntryListQuery, now: datetime
 ) -> tuple[int | None, int | None]:
     """The entries before and after this one in a list; None if it is not in the list."""
-    at = _list_time(entry, within)
+    at = list_time(entry, within)
     if at is None:
         return None, None
     here = ListPosition(at, entry.id)
@@ -138,7 +138,7 @@ async def neighbours(
     return await next_to(REVERSE_ORDER[within.order]), await next_to(within.order)
 
 
-def _list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:
+def list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:
     """The time by which a list orders the entry; None if it is not in the list."""
     if within.scope.label_id is not None:
         return entry.sort_at

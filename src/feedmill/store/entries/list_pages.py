@@ -175,7 +175,7 @@ def _collected_by(rows: FromClause, one: FromClause) -> Condition:
 
 def _marked(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
     keys = (MARKED_AT[view], states.c.entry_id)
-    return _scan(order, size, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
+    return _scan(order, size, keys, is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
 
 
 def _labelled(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
@@ -186,11 +186,11 @@ def _labelled(view: EntryView, order: EntryOrder, of_one: bool | None, size: int
         stands = and_(unread.c.sort_at == entry_labels.c.sort_at, unread.c.entry_id == key)
         conditions.append(exists().where(unread.c.list_id == UNREAD_LIST_ID, stands))
     elif view is not EntryView.ALL:
-        conditions.append(exists().where(_is_marked(view), states.c.entry_id == key))
+        conditions.append(exists().where(is_marked(view), states.c.entry_id == key))
     return _scan(order, size, (entry_labels.c.sort_at, key), *conditions)
 
 
-def _is_marked(view: EntryView) -> Condition:
+def is_marked(view: EntryView) -> Condition:
     marked = and_(states.c.user_id == bindparam("of_user"), MARKED_AT[view].is_not(None))
     return marked if view is not EntryView.LATER else and_(marked, states.c.later_until > bindparam("now"))
 
@@ -207,7 +207,7 @@ def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list
 
 def _scan(order: EntryOrder, size: int, keys: Keys, *which: Condition) -> Select[Any]:
     at, entry_id = keys
-    found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, _beyond(order, keys))
+    found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, is_beyond(order, keys))
     return _sorted(found, order, keys).limit(literal_number(size))
 
 
@@ -238,7 +238,7 @@ def _times_of(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, o
     """The times of a subscription's rows."""
     probed = table.alias()
     keys = (probed.c.sort_at, probed.c[id_name])
-    return _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
+    return _sorted(select(probed.c.sort_at).where(belongs(probed, one), is_beyond(order, keys)), order, keys)
 
 
 def _nth(found: Select[Any], place: int) -> ScalarSelect[Any]:
@@ -251,7 +251,7 @@ def _up_to(order: EntryOrder, at: ColumnElement[Any], end: ScalarSelect[Any]) ->
     return at >= bound if order is EntryOrder.NEWEST else at <= bound
 
 
-def _beyond(order: EntryOrder, keys: Keys) -> Condition:
+def is_beyond(order: EntryOrder, keys: Keys) -> Condition:
     # Not (at, entry_id) < (:at, :id): MySQL reads the whole list for that.
     at, entry_id = keys
     if order is EntryOrder.NEWEST:

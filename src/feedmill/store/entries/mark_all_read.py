@@ -1,4 +1,4 @@
-"""Marks all unread entries of a list, folder, feed or label as read, whatever their number.
+"""Marks all unread entries of a list, folder, feed or label, or of one side of a list, as read, however many.
 
 The unread list is split into what is marked and what stays unread; the smaller part moves to a new list. So nothing
 moves when everything is marked, and few rows move when all but the newest entries are, however many there are. The
@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select
 
-from feedmill.model.entry_marks import MarkAllRead, MarkAllReadResult
+from feedmill.model.entry_lists import EntryOrder, EntryView
+from feedmill.model.entry_marks import ListSide, MarkAllRead, MarkAllReadResult
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.entries.list_pages import MARKED_AT, is_beyond, is_marked
 from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID, of_user, recount
-from feedmill.store.schema import entry_labels, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import entry_labels, states, subscriptions, unread, unread_lists, users
 
 END_OF_TIME = "9999-12-31T23:59:59.999Z"
 LAST_ID = 2**53 - 1
@@ -36,19 +38,29 @@ RECOUNT_SOME = recount(one_of(subscriptions.c.id, "subscriptions"))
 
 
 @cache
-def _partition(of_some: bool, labelled: bool) -> ListPartition:
-    is_marked = and_(
+def _partition(of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder] | None) -> ListPartition:
+    chosen = and_(
         unread.c.sort_at >= bindparam("since"),
         unread.c.sort_at < bindparam("before"),
         unread.c.entry_id <= bindparam("up_to"),
     )
     if of_some:
-        is_marked = and_(is_marked, one_of(unread.c.subscription_id, "subscriptions"))
+        chosen = and_(chosen, one_of(unread.c.subscription_id, "subscriptions"))
     if labelled:
         labelled_ids = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
-        is_marked = and_(is_marked, unread.c.entry_id.in_(labelled_ids))
-    counted = select(func.count().label("n")).where(unread.c.list_id == UNREAD_LIST_ID, is_marked)
-    return ListPartition(counted, _move(is_marked), _move(not_(is_marked)), RECOUNT_SOME if of_some else RECOUNT)
+        chosen = and_(chosen, unread.c.entry_id.in_(labelled_ids))
+    if side:
+        chosen = and_(chosen, _on_side(*side))
+    counted = select(func.count().label("n")).where(unread.c.list_id == UNREAD_LIST_ID, chosen)
+    return ListPartition(counted, _move(chosen), _move(not_(chosen)), RECOUNT_SOME if of_some else RECOUNT)
+
+
+def _on_side(view: EntryView, order: EntryOrder) -> ColumnElement[bool]:
+    """What is beyond a position: of the time that orders the list, then of the id."""
+    if view not in MARKED_AT:
+        return is_beyond(order, (unread.c.sort_at, unread.c.entry_id))
+    keys = (MARKED_AT[view], states.c.entry_id)
+    return unread.c.entry_id.in_(select(states.c.entry_id).where(is_marked(view), is_beyond(order, keys)))
 
 
 _new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
@@ -78,7 +90,9 @@ async def mark_unread_as_read(db: Database, user_id: int, request: MarkAllRead, 
     if request.is_whole:
         await db.batch([Step(FORGET_COUNTS, params), *_use_new_list(user_id, params)])
         return MarkAllReadResult(int(total["n"]), params["undo"])
-    partition = _partition(request.scope.subscription_ids is not None, request.scope.label_id is not None)
+    scope, side = request.scope, request.side
+    kind = (side.view, side.order) if side else None
+    partition = _partition(scope.subscription_ids is not None, scope.label_id is not None, kind)
     [counted] = await db.query(partition.count_marked, params)
     fewer_marked = counted["n"] <= total["n"] - counted["n"]
     await db.batch((_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params))
@@ -128,4 +142,9 @@ def _params(user_id: int, request: MarkAllRead, now: datetime) -> dict[str, Any]
         "up_to": LAST_ID if request.up_to is None else request.up_to,
         "subscriptions": as_list(list(request.scope.subscription_ids or ())),
         "label_id": request.scope.label_id,
+        **(_position(request.side) if request.side else {}),
     }
+
+
+def _position(side: ListSide) -> dict[str, Any]:
+    return {"at": side.beyond.at, "entry_id": side.beyond.entry_id}

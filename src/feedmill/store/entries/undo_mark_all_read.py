@@ -1,4 +1,4 @@
-"""Undoes mark-all-read while its retired list exists.
+"""Undoes mark-all-read, or a change of many marks, while its retired list exists.
 
 The smaller list moves into the larger one, whichever of them is current. Entries that were read one by one since then
 stay read.
@@ -13,12 +13,13 @@ from feedmill.store.columns import Id
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_selected
 from feedmill.store.entries.mark_all_read import UNREAD_TOTAL
+from feedmill.store.entries.replaced_marks import steps_to_restore
 from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID
 from feedmill.store.schema import entries, states, unread, unread_lists, users
 
 UNDO_FOR = timedelta(days=1)
 
-RETIRED = select(unread_lists.c.id, unread_lists.c.retired_at).where(
+RETIRED = select(unread_lists.c.id, unread_lists.c.retired_at, unread_lists.c.replaced_marks).where(
     unread_lists.c.user_id == bindparam("of_user"),
     unread_lists.c.token == bindparam("undo"),
     unread_lists.c.retired_at >= bindparam("since"),
@@ -50,12 +51,15 @@ INTO_RETIRED_LIST = (LOCK_ALL, STAY_READ, COPY_TO_RETIRED, RETIRE_CURRENT, POINT
 
 
 async def restore_retired_list(db: Database, user_id: int, token: str, now: datetime) -> bool:
-    """Makes the entries of a mark-all-read unread again. False when its token is unknown or has expired."""
+    """Undoes what was marked under the token. False when it is unknown or has expired."""
     params = {"of_user": user_id, "undo": token, "since": to_iso(now - UNDO_FOR), "now": to_iso(now)}
     found = await db.query(RETIRED, params)
     if not found:
         return False
     params |= {"retired": found[0]["id"], "since": found[0]["retired_at"]}
+    if kept := found[0]["replaced_marks"]:
+        await db.batch([*steps_to_restore(user_id, kept, now), Step(FORGET_TOKEN, params)])
+        return True
     [size], [current] = await db.query(SIZE, params), await db.query(UNREAD_TOTAL, params)
     statements = INTO_CURRENT_LIST if size["n"] <= current["n"] else INTO_RETIRED_LIST
     await db.batch([Step(statement, params) for statement in statements])

@@ -377,6 +377,7 @@ CREATE TABLE IF NOT EXISTS unread_lists (
   token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   retired_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  replaced_marks LONGTEXT,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token),

@@ -404,6 +404,7 @@ CREATE TABLE IF NOT EXISTS unread_lists (
   token VARCHAR(64) COLLATE "C",
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   retired_at VARCHAR(24) COLLATE "C",
+  replaced_marks TEXT,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token)

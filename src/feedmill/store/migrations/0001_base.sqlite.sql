@@ -388,6 +388,7 @@ CREATE TABLE IF NOT EXISTS unread_lists (
   token VARCHAR(64),
   created_at VARCHAR(24) NOT NULL,
   retired_at VARCHAR(24),
+  replaced_marks TEXT,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token)
 );

@@ -37,6 +37,8 @@ unread_lists = table(
     Column("token", Token, unique=True),
     timestamp("created_at", required=True),
     timestamp("retired_at"),
+    # Of a list without entries that was retired at once: JSON of the marks that a change of many entries replaced.
+    Column("replaced_marks", LongText),
     Index("unread_lists_of_user", "user_id"),
     Index("unread_lists_retired", "retired_at"),
 )

@@ -198,6 +198,36 @@ async def test_marking_a_folder_read_can_be_undone(alice: Visitor) -> None:
     assert len(titles(await alice.see("/folder/2"))) == 3
 
 
+async def test_a_change_of_ticked_entries_says_how_many_it_changed_and_is_undone(alice: Visitor) -> None:
+    ticked = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:3]
+    await alice.send("/marks", do=f"read:{ticked[0]}")
+
+    await alice.send("/marks", id=ticked, do="read", next="/unread")
+    page = await alice.see("/unread")
+    assert "2 items marked as read." in text_of(page)
+    [undo] = page.xpath("//input[@name='undo']/@value")
+    await alice.send("/undo", undo=undo, next="/unread")
+
+    page = await alice.see("/unread")
+    assert (len(titles(page)), "Undone." in text_of(page)) == (7, True)
+
+
+async def test_one_side_of_an_entry_is_marked_in_the_users_own_view_alone(alice: Visitor, charlie: Visitor) -> None:
+    ids = (await alice.see("/unread")).xpath("//input[@name='id']/@value")
+    form = {"view": "/folder/1", "order": "newest", "entry": ids[0], "side": "below"}
+
+    assert (await charlie.send("/mark-side-read", **form)).status_code == 404
+    assert (await charlie.send("/mark-side-read", **form | {"view": "/all"})).status_code == 404
+    for wrong in ({"view": "/item/1"}, {"side": "left"}, {"order": "best"}, {"entry": "x"}):
+        assert (await alice.send("/mark-side-read", **form | wrong)).status_code == 422, wrong
+    assert len(titles(await alice.see("/unread"))) == 8
+    answer = await alice.send("/mark-side-read", **form)
+
+    assert answer.headers["location"] == "/folder/1"
+    assert len(titles(await alice.see("/folder/1"))) == 1
+    assert len(titles(await alice.see("/unread"))) == 4
+
+
 async def test_marking_read_with_an_age_marks_older_entries_only(alice: Visitor) -> None:
     await alice.send("/mark-all-read", view="/unread", age="1")
 

@@ -22,6 +22,9 @@ class FlashMessage:
     undo: str | None = None
     tone: str = "done"
 
+    def text(self, t: Translator) -> str:
+        return t(self.key, **self.values)  # type: ignore[arg-type] # of a key that takes these values
+
 
 def flash_success(key: str, undo: str | None = None, **values: str | int) -> FlashMessage:
     return FlashMessage(key, values, undo)
@@ -46,7 +49,7 @@ def read_flash(request: Request, t: Translator) -> FlashMessage | None:
     try:
         key, values, undo, tone = json.loads(urlsafe_b64decode(encoded))
         message = FlashMessage(str(key), {str(name): value for name, value in values.items()}, undo, tone)
-        t(message.key, **message.values)  # type: ignore[arg-type]
+        message.text(t)
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         # Not ours: another site on the same domain can set our cookies.
         return None

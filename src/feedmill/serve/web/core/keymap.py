@@ -55,6 +55,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("above", ("Y",)),
             ("below", ("B",)),
             ("all_read", ("A",)),
+            ("undo", ("u",)),
         ),
     ),
     (

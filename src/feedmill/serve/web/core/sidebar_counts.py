@@ -16,9 +16,9 @@ async def show_counts(request: Request) -> Response:
     return await sidebar_counts_response(request, (await signed_in(request)).user)
 
 
-async def sidebar_counts_response(request: Request, user: User) -> Response:
-    """The unread counts of the sidebar as JSON, for scripts."""
-    return JSONResponse(_sidebar_counts(await load_sidebar(the_app(request).db, user)))
+async def sidebar_counts_response(request: Request, user: User, **more: object) -> Response:
+    """The unread counts of the sidebar as JSON, for scripts, with whatever `more` they need."""
+    return JSONResponse(_sidebar_counts(await load_sidebar(the_app(request).db, user)) | more)
 
 
 def _sidebar_counts(sidebar: Sidebar) -> dict[str, object]:

@@ -1,25 +1,35 @@
-"""`/marks`, `/mark-all-read` and `/undo`: marks entries as read, starred or for later."""
+"""`/marks`, `/mark-all-read`, `/mark-side-read` and `/undo`: marks entries as read, starred or for later."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
-from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
-from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
+from feedmill.library.entries.marks import (
+    apply_marks,
+    apply_marks_with_undo,
+    mark_all_read,
+    mark_side_read,
+    undo_mark_all_read,
+)
+from feedmill.model.entry_lists import EntryOrder
+from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead, MarkAllReadResult
+from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
-from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.flash import FlashMessage, flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEXT, accepts_form, matching, one_of
-from feedmill.serve.web.core.localization import start_of_day
+from feedmill.serve.web.core.localization import start_of_day, translator_and_dates
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.sidebar_counts import sidebar_counts_response
-from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, open_view, read_view
+from feedmill.serve.web.entries.list_filter import ListFilter
+from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, VIEW_FIELD, open_view, read_view
 
 ACTIONS = {
     "read": EntryMarks(read=True),
@@ -29,13 +39,20 @@ ACTIONS = {
     "later": EntryMarks(later=True),
     "unlater": EntryMarks(later=False),
 }
+# What is said when many were marked; the words of other marks are those of any change.
+MANY_MARKED = {
+    "read": "list.marked_all",
+    "unread": "list.marked_unread",
+    "star": "list.marked_starred",
+    "later": "list.marked_later",
+}
 AGES = {"1": timedelta(days=1), "7": timedelta(days=7)}
 DO = matching(f"(?:{'|'.join(ACTIONS)})(?::[0-9]{{1,16}})?")
 
 
 @accepts_form({"do": DO.repeated, "id": NUMBER.repeated, "new": TEXT.optional, "next": NEXT_PATH, "quiet": CHECKBOX})
 async def mark_entries(request: Request) -> Response:
-    """`do=read:12` marks one, `do=read` those that are ticked (`id`).
+    """`do=read:12` marks one, `do=read` those that are ticked (`id`), which can be undone.
 
     Scripts get the counts, forms their page, and who leaves the page gets nothing.
     """
@@ -46,9 +63,14 @@ async def mark_entries(request: Request) -> Response:
     if sum(len(ids) for _, ids in changes) > MAX_MARKED_AT_ONCE:
         raise BadInput(Message("error.too_many_marked", most=MAX_MARKED_AT_ONCE))
     app, now = the_app(request), datetime.now(UTC)
+    if len(changes) == 1 and sent.getlist("do") == [changes[0][0]]:
+        [(action, ids)] = changes
+        result = await apply_marks_with_undo(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
+        message = many_marked(MANY_MARKED.get(action, "list.changed"), result)
+        return await _answer(request, caller.user, local_path(sent.get("next")), message)
     for action, ids in changes:
         await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
-    if "application/json" in request.headers.get("accept", ""):
+    if _wants_json(request):
         return await sidebar_counts_response(request, caller.user)
     return Response(status_code=204) if sent.get("quiet") else redirect(local_path(sent.get("next")))
 
@@ -82,16 +104,52 @@ async def mark_view_read(request: Request) -> Response:
     address = read_view(form_text(sent, "view"))
     opened = await open_view(app.db, caller.user.id, address, start_of_day(request))
     age = AGES.get(form_text(sent, "age"))
-    up_to = _ids([form_text(sent, "up_to")])[0] if sent.get("up_to") else None
-    result = await mark_all_read(
-        app.db, caller.user.id, MarkAllRead(opened.scope, now - age if age else None, up_to, opened.since), now
-    )
-    message = (
-        flash_success("list.marked_all", undo=result.undo, n=result.marked)
-        if result.marked
-        else flash_success("list.marked_none")
-    )
-    return redirect(address.path, message)
+    wanted = MarkAllRead(opened.scope, now - age if age else None, _up_to(sent), opened.since)
+    result = await mark_all_read(app.db, caller.user.id, wanted, now)
+    return await _answer(request, caller.user, address.path, many_marked("list.marked_all", result))
+
+
+@accepts_form(
+    {
+        "view": VIEW_FIELD,
+        "order": one_of(*EntryOrder),
+        "entry": NUMBER,
+        "side": one_of("above", "below"),
+        "up_to": NUMBER.optional,
+    }
+)
+async def mark_side_of_entry(request: Request) -> Response:
+    """Marks all of a view that stands above or below an entry, whether the page has loaded it or not."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    db, address = the_app(request).db, read_view(form_text(sent, "view"))
+    opened = await open_view(db, caller.user.id, address, start_of_day(request))
+    within = opened.wanted(ListFilter("all", EntryOrder(form_text(sent, "order"))))
+    [entry_id], up_to = _ids([form_text(sent, "entry")]), _up_to(sent)
+    above, now = form_text(sent, "side") == "above", datetime.now(UTC)
+    result = await mark_side_read(db, caller.user.id, within, entry_id, now, above=above, up_to=up_to)
+    return await _answer(request, caller.user, address.path, many_marked("list.marked_all", result))
+
+
+def many_marked(key: str, result: MarkAllReadResult) -> FlashMessage:
+    """How many were marked, with the chance to undo it."""
+    return flash_success(key, result.undo, n=result.marked) if result.marked else flash_success("list.marked_none")
+
+
+async def _answer(request: Request, user: User, path: str, message: FlashMessage) -> Response:
+    """Scripts get the message with the counts, forms the page with it."""
+    if not _wants_json(request):
+        return redirect(path, message)
+    text = message.text(translator_and_dates(request)[0])
+    return await sidebar_counts_response(request, user, message=text, undo=message.undo)
+
+
+def _wants_json(request: Request) -> bool:
+    return "application/json" in request.headers.get("accept", "")
+
+
+def _up_to(sent: FormData) -> int | None:
+    return _ids([form_text(sent, "up_to")])[0] if sent.get("up_to") else None
 
 
 @accepts_form({"undo": matching(r"[0-9a-f]{32}"), "next": NEXT_PATH})
@@ -99,11 +157,12 @@ async def undo_mark_all(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     await undo_mark_all_read(the_app(request).db, caller.user.id, form_text(sent, "undo"), datetime.now(UTC))
-    return redirect(local_path(sent.get("next")), flash_success("list.undone"))
+    return await _answer(request, caller.user, local_path(sent.get("next")), flash_success("list.undone"))
 
 
 routes = [
     Route("/marks", mark_entries, methods=["POST"]),
     Route("/mark-all-read", mark_view_read, methods=["POST"]),
+    Route("/mark-side-read", mark_side_of_entry, methods=["POST"]),
     Route("/undo", undo_mark_all, methods=["POST"]),
 ]

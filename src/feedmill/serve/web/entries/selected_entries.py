@@ -11,7 +11,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.request_images import archive_images_now
 from feedmill.library.entries.labels import ensure_label
-from feedmill.library.entries.marks import apply_marks
+from feedmill.library.entries.marks import apply_marks_with_undo
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
@@ -20,6 +20,7 @@ from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, TEXT, accepts
 from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.entries.entry_labels import new_label_name
+from feedmill.serve.web.entries.marks import many_marked
 
 
 @accepts_form({"id": NUMBER.repeated, "label": NUMBER.optional, "new": TEXT.optional, "next": NEXT_PATH})
@@ -31,8 +32,8 @@ async def label_entries(request: Request) -> Response:
     if not ids or not (name or sent.get("label")):
         return redirect(local_path(sent.get("next")), flash_success("list.nothing_selected") if not ids else None)
     chosen = read_id(form_text(sent, "label")) if sent.get("label") else await ensure_label(db, user_id, name)
-    marked = await apply_marks(db, user_id, ids, EntryMarks(add_labels=(chosen,)), datetime.now(UTC))
-    return redirect(local_path(sent.get("next")), flash_success("list.labelled", n=len(marked.ids)))
+    marked = await apply_marks_with_undo(db, user_id, ids, EntryMarks(add_labels=(chosen,)), datetime.now(UTC))
+    return redirect(local_path(sent.get("next")), many_marked("list.labelled", marked))
 
 
 @accepts_form({"id": NUMBER.repeated, "new": TEXT.optional, "next": NEXT_PATH})

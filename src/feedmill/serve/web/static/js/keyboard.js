@@ -1,9 +1,10 @@
 // The keyboard. What moves in a list is here; any other element takes part by its `data-key` ("A", "g u").
 
+import { markSide } from "./bulk_marks.js";
 import { enter } from "./menus.js";
 import { all, one, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
-import { apply, current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
+import { current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
 
 const PATIENCE = 1200;
 let before = "";
@@ -25,12 +26,6 @@ function page(by) {
   const before = place.scrollTop;
   place.scrollBy({ top: by * innerHeight * 0.85 });
   if (by > 0 && openId() && before + place.clientHeight >= place.scrollHeight - 4) go(1);
-}
-
-function readAll(fits) {
-  const every = rows();
-  const here = every.indexOf(current());
-  every.filter((row, place) => fits(place, here) && row.classList.contains("unread")).forEach((row) => apply("read", row.dataset.id));
 }
 
 function feedWithUnread(by) {
@@ -70,8 +65,8 @@ const OWN = {
   l: () => id() && toggle("later", id()),
   x: () => current() && pick(current()),
   X: () => current() && pick(current(), true),
-  Y: () => readAll((place, here) => place < here),
-  B: () => readAll((place, here) => place > here),
+  Y: () => current() && markSide("above", current()),
+  B: () => current() && markSide("below", current()),
   " ": () => page(1),
   "shift+ ": () => page(-1),
   "g g": () => pane().scrollTo({ top: 0 }),

@@ -11,10 +11,19 @@ export function t(key, values = {}) {
   return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name].toLocaleString?.(document.documentElement.lang) ?? values[name]);
 }
 
-export function showToast(text, tone = "done", seconds = 6) {
+// `undo` takes back what the message tells of; so does its key, while the message is there.
+export function showToast(text, tone = "done", seconds = 6, undo = null) {
   const toast = document.createElement("div");
   toast.className = `toast ${tone}`;
-  toast.textContent = text;
+  toast.innerHTML = '<span></span><button type="button" class="plain" data-key="u"><svg class="i" aria-hidden="true"><use href="#i-undo"/></svg></button>';
+  const [words, button] = toast.children;
+  words.textContent = text;
+  if (undo) button.append(t("undo"));
+  else button.remove();
+  button.addEventListener("click", () => {
+    toast.remove();
+    undo();
+  });
   one("#toasts").replaceChildren(toast);
   setTimeout(() => toast.remove(), seconds * 1000);
 }

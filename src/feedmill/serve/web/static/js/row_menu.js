@@ -1,5 +1,6 @@
 // What can be done with a row, as a menu: for fingers, which find neither keys nor the buttons that a mouse finds.
 
+import { markSide } from "./bulk_marks.js";
 import { all, one, t } from "./page.js";
 import { pick } from "./rows.js";
 
@@ -10,7 +11,7 @@ export function openMenu(row) {
   title.dir = "auto";
   title.textContent = one(".title", row).textContent;
   menu.setAttribute("aria-label", title.textContent);
-  menu.append(title, ...all(".marks > *", row).map(item), select(row));
+  menu.append(title, ...all(".marks > *", row).map(item), markBeside(row, "above", "up", t("mark_above")), markBeside(row, "below", "down", t("mark_below")), select(row));
   menu.addEventListener("click", () => menu.close());
   menu.addEventListener("close", () => menu.remove());
   document.body.append(menu);
@@ -23,10 +24,13 @@ function item(mark) {
   return made;
 }
 
-function select(row) {
+const markBeside = (row, side, icon, words) => line(iconOf(icon), words, () => markSide(side, row));
+const select = (row) => line(iconOf("rows"), t("select"), () => pick(row));
+
+function iconOf(name) {
   const icon = one("svg.i").cloneNode(true);
-  one("use", icon).setAttribute("href", "#i-rows");
-  return line(icon, t("select"), () => pick(row));
+  one("use", icon).setAttribute("href", `#i-${name}`);
+  return icon;
 }
 
 function line(icon, words, does) {

@@ -3,7 +3,7 @@
 import { all, one, t } from "./page.js";
 import { mark } from "./mark_queue.js";
 
-const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar: "star", later: "unlater", unlater: "later" };
+export const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar: "star", later: "unlater", unlater: "later" };
 
 export const list = one("#list");
 export const rows = () => all(".row", list ?? document.createElement("div"));
@@ -24,20 +24,29 @@ export function step(by, from = current(), fits = () => true) {
   return null;
 }
 
-// Shows a mark at once, in the row and in an open article, and lets the queue tell the server.
+// Shows a mark at once, and lets the queue tell the server.
 export function apply(action, id) {
   const row = rowOf(id);
-  if (action === "read" || action === "unread") {
-    const was = row?.classList.contains("unread");
-    row?.classList.toggle("unread", action === "unread");
-    if (row && was !== (action === "unread")) count(row.dataset.feed, action === "unread" ? 1 : -1);
-  }
-  else row?.classList.toggle(action.includes("star") ? "starred" : "later", !action.startsWith("un"));
-  for (const button of all(`button[value="${action}:${id}"]`)) {
-    button.value = `${OPPOSITE[action]}:${id}`;
-    button.setAttribute("aria-pressed", String(!action.startsWith("un")));
-  }
+  if (row && changes(action, row) && action.endsWith("read")) count(row.dataset.feed, action === "unread" ? 1 : -1);
+  display(action, id);
   mark(action, id);
+}
+
+// The class of rows that an action sets, or takes away.
+const kind = (action) => (action.endsWith("read") ? "unread" : action.endsWith("star") ? "starred" : "later");
+const sets = (action) => action === "unread" || !(action === "read" || action.startsWith("un"));
+
+export const changes = (action, row) => row.classList.contains(kind(action)) !== sets(action);
+
+// Shows a mark in the row and in an open article.
+export function display(action, id) {
+  const row = rowOf(id);
+  row?.classList.toggle(kind(action), sets(action));
+  for (const place of [row, one(".article-bar")])
+    for (const button of place ? all(`button[value="${action}:${id}"]`, place) : []) {
+      button.value = `${OPPOSITE[action]}:${id}`;
+      button.setAttribute("aria-pressed", String(!action.startsWith("un")));
+    }
 }
 
 export function toggle(kind, id) {
