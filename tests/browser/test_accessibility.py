@@ -45,11 +45,12 @@ def test_text_can_be_read_in_every_theme(browser_user: BrowserUserMaker, theme: 
     alice.page.context.add_cookies([{"name": "feedmill_appearance", "value": f"theme={theme}", "url": alice.page.url}])
 
     found = {}
-    for path in ("/all", "/item/1?in=/all", "/appearance"):
+    for path in ("/all", "/item/1?in=/all", "/appearance", "/search?q=stone"):
         alice.page.goto(path)
         found[path] = serious(alice.page, COLOURS)
 
-    assert list(found.values()) == [[], [], []]
+    expect(alice.page.locator("mark").first).to_be_visible()
+    assert list(found.values()) == [[], [], [], []]
 
 
 def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(
@@ -71,6 +72,16 @@ def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(
     door = visit()
     door.goto("/login")
     assert serious(door) == []
+
+
+def test_the_actions_of_an_article_are_inside_a_landmark(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/item/1?in=/all")
+    expect(alice.page.get_by_role("banner").get_by_role("toolbar")).to_be_visible()
+
+    alice.page.goto("/all")
+    alice.press("j")
+
+    expect(alice.page.get_by_role("complementary").get_by_role("toolbar")).to_be_visible()
 
 
 @pytest.mark.parametrize("density", ["titles", "compact", "cards", "full"])

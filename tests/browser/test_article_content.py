@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from feedmill.html import players
 from tests.browser import sample_feeds
+from tests.browser.axe import serious
 from tests.browser.browser_user import BrowserUser
 from tests.browser.demo_data import picture
 from tests.browser.sample_feeds import SampleEntry, SampleFeed
@@ -61,3 +64,145 @@ def test_images_that_are_not_archived_are_simply_there(browser_user: BrowserUser
     expect(alice.page.locator(".body .kept img[src^='/images/']")).to_have_count(1)
     expect(lost).to_contain_text("The site no longer has this image.")
     assert (len(web.seen("/here.png")), len(web.seen("/gone.png"))) == (1, 1)
+
+
+# --- frames of other sites --------------------------------------------------------------------------------
+
+VIDEO = (
+    '<iframe width="560" height="315" src="https://www.youtube.com/embed/dQw4w9WgXcQ?start=90" title="A talk"></iframe>'
+)
+OTHER = '<iframe src="https://maps.example/embed?place=mill"></iframe>'
+PLAYER = "https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ?autoplay=1&rel=0&start=90"
+
+
+def answer_for_youtube(page: Page) -> None:
+    page.route("https://www.youtube-nocookie.com/**", lambda route: route.fulfill(body="<p>The player</p>"))
+
+
+@pytest.fixture
+def video_picture(site_server: SiteServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The picture of the video, which the server fetches from here."""
+    monkeypatch.setattr(players, "YOUTUBE_PICTURES", site_server.site.web.url("/vi/"))
+    return site_server.site.web.serve("/vi/dQw4w9WgXcQ/hqdefault.jpg", Answer(picture(48, 36)))
+
+
+@pytest.mark.parametrize("way", ["key", "finger"])
+def test_a_video_is_a_card_that_plays_in_place_and_asks_nobody_before(
+    browser_user: BrowserUserMaker, site_server: SiteServer, video_picture: str, way: str
+) -> None:
+    publish(site_server, f"Filmed for a {way}", f"<p>Before</p>{VIDEO}<p>After</p>{OTHER}")
+    finger = {"width": 390, "height": 800, "has_touch": True, "is_mobile": True} if way == "finger" else {}
+    alice = browser_user(**finger)
+    answer_for_youtube(alice.page)
+    asked = foreign_requests(alice.page, site_server.origin)
+
+    open_article(alice, f"Filmed for a {way}")
+    card = alice.page.get_by_role("link", name="A talk Plays here, from YouTube")
+    alice.until("() => document.querySelector('.card .still')?.naturalWidth === 48")
+    other = alice.page.get_by_role("link", name="maps.example Opens maps.example")
+    assert (asked, other.get_attribute("href")) == ([], "https://maps.example/embed?place=mill")
+    assert serious(alice.page) == []
+    if way == "key":
+        card.press("Enter")
+    else:
+        card.tap()
+
+    player = alice.page.frame_locator("iframe.video").frame_locator("iframe")
+    expect(player.get_by_text("The player")).to_be_visible()
+    inner = alice.page.frame_locator("iframe.video").locator("iframe")
+    assert inner.get_attribute("sandbox")
+    assert "allow-top-navigation" not in (inner.get_attribute("sandbox") or "")
+    assert asked == [PLAYER]
+    left = alice.page.get_by_role("link", name="A talk youtube.com")
+    assert left.get_attribute("href") == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=90s"
+
+
+def test_without_scripts_a_video_is_a_link(
+    browser_user: BrowserUserMaker, site_server: SiteServer, video_picture: str
+) -> None:
+    publish(site_server, "Filmed plainly", VIDEO)
+    alice = browser_user(at="/all", java_script_enabled=False)
+
+    alice.page.locator(".row .title", has_text="Filmed plainly").click()
+
+    card = alice.page.locator(".card")
+    expect(card).to_have_attribute("href", "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=90s")
+    expect(card.locator("img")).to_be_visible()
+
+
+# --- tables, code, formulas -------------------------------------------------------------------------------
+
+LONG_LINE = "wheel.turn(water.height * 0.82, stones=[" + ", ".join(f"stone_{n}" for n in range(60)) + "])"
+WIDE_TABLE = "<table><tr>" + "".join(f"<th>Measured in year {n}</th><td>{n}</td>" for n in range(40)) + "</tr></table>"
+FORMULA = (
+    "<math display='block'><mi>x</mi><mo>=</mo><mfrac><mrow><mo>-</mo><mi>b</mi><mo>±</mo><msqrt><msup><mi>b</mi>"
+    "<mn>2</mn></msup><mo>-</mo><mn>4</mn><mi>a</mi><mi>c</mi></msqrt></mrow><mrow><mn>2</mn><mi>a</mi></mrow></mfrac></math>"
+)
+ARABIC = "<p>تدور العجلة كل صباح عند شروق الشمس.</p>"
+
+
+def test_wide_tables_and_code_scroll_by_keyboard_and_show_it(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    publish(site_server, "Wide things", f"<p>Text.</p>{WIDE_TABLE}<pre><code>{LONG_LINE}</code></pre>")
+    alice = browser_user(width=1440)
+    open_article(alice, "Wide things")
+
+    for name in ("Table", "Code"):
+        part = alice.page.get_by_role("group", name=name)
+        part.focus()
+        expect(part).to_be_focused()
+        alice.press("ArrowRight")
+        alice.until("(name) => document.querySelector(`[aria-label=${name}]`).scrollLeft > 0", name)
+        assert "gradient" in part.evaluate("(part) => getComputedStyle(part).backgroundImage")
+    expect(alice.page.locator(".article h1")).to_have_text("Wide things")
+    assert serious(alice.page) == []
+    assert alice.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_wide_screen_shows_tables_wider_than_the_text(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    publish(site_server, "Much room", f"<p>Text.</p>{WIDE_TABLE}")
+    alice = browser_user(width=2560, at="/all")
+    href = alice.page.locator(".row .title", has_text="Much room").get_attribute("href")
+    alice.page.goto(str(href))
+
+    text, table = (alice.page.locator(f".body > {part}").bounding_box() for part in ("p", ".scrolls"))
+
+    assert text
+    assert table
+    assert table["width"] > text["width"] + 200
+    assert abs((table["x"] + table["width"] / 2) - (text["x"] + text["width"] / 2)) < 2
+
+
+def test_code_stands_at_the_left_in_text_from_right_to_left(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    publish(site_server, "From the right", f"{ARABIC}<pre><code>wheel.turn()</code></pre>{WIDE_TABLE}")
+    alice = browser_user()
+    open_article(alice, "From the right")
+
+    code = alice.page.locator(".body pre")
+
+    assert (
+        code.evaluate("(code) => getComputedStyle(code).textAlign + ' ' + getComputedStyle(code).direction")
+        == "left ltr"
+    )
+    assert alice.page.locator(".body").evaluate("(body) => body.matches(':dir(rtl)')")
+    assert alice.page.evaluate(
+        "() => document.querySelector('.pane').scrollWidth <= document.querySelector('.pane').clientWidth"
+    )
+
+
+def test_a_formula_is_drawn_as_one(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    publish(site_server, "A formula", f"<p>The roots:</p>{FORMULA}")
+    alice = browser_user()
+
+    open_article(alice, "A formula")
+
+    above, below = (alice.page.locator(f".body mfrac > mrow:nth-child({n})").bounding_box() for n in (1, 2))
+    assert above
+    assert below
+    assert above["y"] + above["height"] <= below["y"] + 2
+    assert alice.page.locator(".body math").evaluate("(math) => math.namespaceURI").endswith("MathML")

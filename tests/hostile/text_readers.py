@@ -39,11 +39,16 @@ from feedmill.collect.parsing.formats import (
 from feedmill.errors import FeedmillError
 from feedmill.html import (
     base_url,
+    embedded_frames,
+    formulas,
+    frame_cards,
     hide_remote_images,
     plain_text,
+    players,
     readability,
     rewrite_tags,
     sanitize,
+    scroll_containers,
     selectors,
     srcset,
     tags,
@@ -236,6 +241,29 @@ READERS: dict[str, Read] = {
     "html.rewrite_tags.rewrite_tags": lambda text: rewrite_tags.rewrite_tags(text, lambda _, found: found),
     "html.rewrite_tags.rewrite_tags: in a paragraph": lambda text: rewrite_tags.rewrite_tags(
         f"<p>{text}", lambda _, found: found
+    ),
+    "html.sanitize.sanitize_html: in a formula": lambda text: sanitize.sanitize_html(f"<math><mrow>{text}", URL),
+    "html.sanitize.sanitize_html: in a fence": lambda text: sanitize.sanitize_html(
+        f"<math><mfenced separators='{text}'><mi>{text}", URL
+    ),
+    "html.sanitize.sanitize_html: in a drawing": lambda text: sanitize.sanitize_html(f"<svg><g>{text}", URL),
+    "html.embedded_frames.link_to_frame": lambda text: embedded_frames.link_to_frame(
+        "iframe", {"src": text, "title": text, "width": text}, URL
+    ),
+    "html.formulas.safe_formula_value": formulas.safe_formula_value,
+    "html.players.find_player": lambda text: players.find_player(f"https://youtube.com/{text}"),
+    "html.players.find_player: in the query": lambda text: players.find_player(f"https://youtube.com/watch?v={text}"),
+    "html.players.find_player: Vimeo": lambda text: players.find_player(f"https://vimeo.com/1/{text}#t={text}"),
+    "html.players.named_player": lambda text: players.named_player("youtube", text),
+    "html.frame_cards.find_frames": lambda text: list(frame_cards.find_frames(text)),
+    "html.frame_cards.show_frame_cards": lambda text: frame_cards.show_frame_cards(text, {}, _WORDS),
+    "html.frame_cards.show_frame_cards: in a tag": lambda text: frame_cards.show_frame_cards(f"<a {text}", {}, _WORDS),
+    "html.frame_cards.show_frame_cards: in a card": lambda text: frame_cards.show_frame_cards(
+        f'<a href="{text}" data-frame="{text}">{text}</a>', {}, _WORDS
+    ),
+    "html.scroll_containers.wrap_wide_elements": lambda text: scroll_containers.wrap_wide_elements(text, _WORDS),
+    "html.scroll_containers.wrap_wide_elements: in a tag": lambda text: scroll_containers.wrap_wide_elements(
+        f"<pre {text}", _WORDS
     ),
     "html.readability.extract_article": readability.extract_article,
     "html.readability.extract_article: in an article": lambda text: readability.extract_article(

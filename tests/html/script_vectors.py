@@ -105,6 +105,32 @@ MUTATIONS = {
     "math-mglyph": "<form><math><mtext></form><form><mglyph><style></math><img src=x: onerror=hit()></style>"
     "</mglyph></form></mtext></math></form>",
     "math-annotation": "<math><annotation-xml encoding=text/html><style><img src=x: onerror=hit()></style>",
+    "math-mglyph-svg": "<math><mtext><table><mglyph><svg><mtext><style><path id='</style><img src=x: onerror=hit()>'>",
+    "math-mtext-mglyph-style": "<math><mtext><mglyph><style><!--</style><img title='--&gt;&lt;img src=x: "
+    "onerror=hit()>'></style></mglyph></mtext></math><img src=x: onerror=hit()>",
+    "math-malignmark": "<math><mtext><malignmark><style><img src=x: onerror=hit()></style></malignmark></mtext></math>",
+    "math-mi-svg": "<math><mi><svg><mi><style><img src=x: onerror=hit()></style></mi></svg></mi></math>",
+    "math-mo-table": "<table><math><mo><td><style><img src=x: onerror=hit()></style></td></mo></math></table>",
+    "math-annotation-svg": "<math><annotation-xml><svg><foreignObject><img src=x: onerror=hit()></foreignObject></svg>"
+    "</annotation-xml></math>",
+    "math-annotation-xhtml": "<math><semantics><annotation-xml encoding='application/xhtml+xml'><img src=x: "
+    "onerror=hit()></annotation-xml></semantics></math>",
+    "math-annotation-text": "<math><annotation><img src=x: onerror=hit()></annotation></math>",
+    "math-maction": "<math><maction actiontype='statusline#javascript:hit()'><mi>x</mi></maction></math>"
+    "<img src=x: onerror=hit()>",
+    "math-href": "<math><mi href='javascript:hit()' xlink:href='javascript:hit()'>x</mi></math>"
+    "<img src=x: onerror=hit()>",
+    "math-fence": "<math><mfenced open='<img src=x: onerror=hit()>' close='</mo></math><img src=x: onerror=hit()>'>"
+    "<mi>x</mi></mfenced></math><img src=x: onerror=hit()>",
+    "math-unclosed": "<math><mtext><p><math><mi><p><style><a title='</style><img src=x: onerror=hit()>'>",
+    "math-cdata": "<math><![CDATA[<img src=x: onerror=hit()>]]></math><math><mtext><![CDATA[><img src=x: "
+    "onerror=hit()>]]>",
+    "math-select": "<select><math><mtext></select><style><img src=x: onerror=hit()></style></mtext></math>",
+    "svg-math": "<svg><desc><math><mi><style><img src=x: onerror=hit()></style></mi></math></desc></svg>",
+    "svg-foreign-math": "<svg><foreignObject><math><mtext><svg><style><img src=x: onerror=hit()></style>",
+    "svg-annotation": "<math><annotation-xml encoding='text/html'></math><svg><style><img src=x: onerror=hit()>"
+    "</style>",
+    "frame-title": "<iframe src=about:blank title='\"><img src=x: onerror=hit()>'></iframe><img src=x: onerror=hit()>",
     "svg-p-style": "<svg></p><style><a title='</style><img src=x: onerror=hit()>'></style></svg>",
     "svg-cdata": "<svg><![CDATA[><img src=x: onerror=hit()>]]></svg>",
     "svg-desc-noscript": "<svg><desc><noscript></desc><img src=x: onerror=hit()></noscript></svg>",

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feedmill.html.rewrite_tags import ALLOWED_TAGS
-from feedmill.html.sanitize import COMMON_ATTRIBUTES, TAG_ATTRIBUTES, render_article_html, sanitize_html
+from feedmill.html.sanitize import COMMON_ATTRIBUTES, SAFE_TAGS, TAG_ATTRIBUTES, render_article_html, sanitize_html
 from tests.examples import examples
 
 BASE = "https://blog.example.org/2026/post"
@@ -39,13 +38,11 @@ def forbidden(html: str) -> list[tuple[str, str, str]]:
 
 
 def _is_allowed(tag: str, name: str, value: str) -> bool:
-    if tag not in ALLOWED_TAGS or (
-        name and name not in TAG_ATTRIBUTES.get(tag, frozenset()) | COMMON_ATTRIBUTES | ADDED
-    ):
+    if tag not in SAFE_TAGS or (name and name not in TAG_ATTRIBUTES.get(tag, frozenset()) | COMMON_ATTRIBUTES | ADDED):
         return False
     if name == "srcset":
         return all(SAFE_ADDRESS.match(part.strip()) for part in value.split(", "))
-    return name not in {"href", "src", "poster", "cite"} or bool(SAFE_ADDRESS.match(value))
+    return name not in {"href", "src", "poster", "cite", "data-frame"} or bool(SAFE_ADDRESS.match(value))
 
 
 # --- images -----------------------------------------------------------------------------------------------
@@ -182,7 +179,9 @@ WORDS = """
 <a <b <p <img <svg <math <style <script <table <td <!-- --> --!> <![CDATA[ ]]> </ /> > < ' " ` = & &lt; &#x3c; href=
 src= srcset= onerror= onload= hx-get= data-hx-get= style= id= class= javascript: data:text/html, //x /y # alert(1)
 data:image/png;base64,AAAA noscript> textarea> title> iframe> template> xmp> plaintext> </style> </script> </svg>
-</math> </p> </td> poster= xlink:href= a0 é
+</math> </p> </td> poster= xlink:href= a0 é <math> <mi> </mi> <mtext> <mfenced> </mfenced> <mrow> <semantics>
+<annotation> <annotation-xml </annotation-xml> <mglyph> <svg> <foreignObject> <desc> <title> <iframe <b> </b> <p>
+encoding= https://x.example/
 """
 PIECES = st.sampled_from([*WORDS.split(), " ", "\n", "\t", "\x0c", "\x00", "\u202e"])
 
@@ -206,6 +205,85 @@ def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
     assert sanitize_html(once, BASE) == once
 
 
+# --- formulas, frames, drawings ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "<math display='block'><msup><mi mathvariant=normal>x</mi><mn>2</mn></msup></math>",
+            '<math display="block"><msup><mi mathvariant="normal">x</mi><mn>2</mn></msup></math>',
+        ),
+        ("<p><math><mi>x<p>y", "<p><math><mi>x</mi></math></p><p>y</p>"),
+        ("<math><mtext><b>a</b> b</mtext></math>c", "<math><mtext>a b</mtext></math>c"),
+        ("<math><mrow/><mn>1</mn></math>", "<math><mrow></mrow><mn>1</mn></math>"),
+        (
+            "<math><mfenced open='[' separators=';'><mi>a</mi><mi>b</mi></mfenced></math>",
+            "<math><mrow><mo>[</mo><mi>a</mi><mo>;</mo><mi>b</mi><mo>)</mo></mrow></math>",
+        ),
+        (
+            "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>\\x</annotation></semantics></math>",
+            "<math><semantics><mi>x</mi></semantics></math>",
+        ),
+        ("<math><mspace width='99999em' href=/x></math>", "<math><mspace></mspace></math>"),
+        ("<mi>x</mi> alone", "x alone"),
+    ],
+)
+def test_a_formula_keeps_its_shape_and_contains_nothing_but_mathml(written: str, shown: str) -> None:
+    assert sanitize_html(written, BASE) == shown
+    assert sanitize_html(shown, BASE) == shown
+
+
+@pytest.mark.parametrize(
+    ("frame", "page", "text"),
+    [
+        ("<iframe src=//www.youtube.com/embed/dQw4w9WgXcQ?start=90>", "youtube.com/watch?v=dQw4w9WgXcQ&amp;t=90s", ""),
+        (
+            "<iframe data-src=https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ title='A talk'>",
+            "dQw4w9WgXcQ",
+            "A talk",
+        ),
+        ("<object data=https://www.youtube.com/v/dQw4w9WgXcQ&hl=en></object>", "watch?v=dQw4w9WgXcQ", ""),
+        ("<lite-youtube videoid=dQw4w9WgXcQ></lite-youtube>", "watch?v=dQw4w9WgXcQ", ""),
+        (
+            "<iframe src=https://player.vimeo.com/video/76979871?h=8272103f6e>",
+            "https://vimeo.com/76979871/8272103f6e",
+            "",
+        ),
+        ("<iframe src='/map?a=1&amp;b=2'>", "https://blog.example.org/map?a=1&amp;b=2", "blog.example.org"),
+        ("<iframe src=https://www.youtube.com/embed/videoseries?list=PL1>", "embed/videoseries?list=PL1", ""),
+    ],
+)
+def test_a_frame_becomes_a_link_to_what_it_shows(frame: str, page: str, text: str) -> None:
+    html = sanitize_html(f"<p>{frame}</iframe> after", BASE)
+
+    assert re.search(rf'<a href="[^"]*{re.escape(page)}" data-frame="https://[^"]+"{REL}>[^<]*{text}</a>', html)
+    assert html.endswith(" after</p>")
+    assert not forbidden(html)
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        "<iframe src=about:blank></iframe>",
+        "<iframe src='javascript:alert(1)'></iframe>",
+        "<iframe src='data:text/html,x'></iframe>",
+        "<iframe src=https://counter.example/ width=1 height=1></iframe>",
+        "<iframe srcdoc='<p>x'></iframe>",
+        "<svg viewBox='0 0 9 9'><text>x</text><desc><p>y</p></desc></svg>",
+    ],
+)
+def test_a_frame_without_a_page_leaves_nothing(nothing: str) -> None:
+    assert sanitize_html(f"<p>a{nothing}b</p>", BASE) == "<p>ab</p>"
+
+
+def test_the_same_frame_is_shown_once() -> None:
+    video = "<embed src=https://www.youtube.com/v/dQw4w9WgXcQ>"
+
+    assert sanitize_html(f"<object data=https://www.youtube.com/v/dQw4w9WgXcQ>{video}</object>").count("<a ") == 1
+
+
 # How often something is repeated, and the HTML with it.
 HOSTILE: dict[str, tuple[int, Callable[[int], str]]] = {
     "nested": (100_000, lambda n: "<div>" * n),
@@ -215,6 +293,9 @@ HOSTILE: dict[str, tuple[int, Callable[[int], str]]] = {
     "unmatched": (50_000, lambda n: "<p>" * n + "<div>" * n + "</p>" * n),
     "links": (50_000, lambda n: "<a href=x>" * n),
     "foreign": (50_000, lambda n: "<svg><style>" * n),
+    "formulas": (50_000, lambda n: "<math><mrow>" * n + "<mi>x<p>" * n),
+    "fences": (50_000, lambda n: "<math>" + "<mfenced><mi>a</mi>" * n),
+    "frames": (50_000, lambda n: "".join(f"<iframe src=https://x.example/{number}></iframe>" for number in range(n))),
     "set off": (100_000, lambda n: "<b>x</b>" * n),
     "paragraphs": (100_000, lambda n: "<p>x</p> " * n + "<x-y>"),
     "interrupted": (20_000, lambda n: "<p>x</p><!-- y -->" * n),

@@ -3,13 +3,17 @@
 It is one linear pass over the tags; nh3 is the second pass. nh3 alone takes 30 s for 100,000 nested `<div>`, and
 gigabytes for formatting tags that multiply; the output of this pass contains neither. Attribute values are decoded
 and encoded again, so no unusual encoding survives.
+
+Frames become links. Formulas keep their MathML; a tag of HTML ends an unclosed one. Drawings (SVG) are left out.
 """
 
 import re
 from collections.abc import Callable
 from html import escape
 
-from feedmill.html.tags import HTML, Tag, attributes, decode_attribute, end_of_raw_text, tags
+from feedmill.html.embedded_frames import FRAME_TAGS, FrameLink
+from feedmill.html.formulas import ANNOTATIONS, FORMULA_ALIASES, FORMULA_TAGS, TOKENS, Fence
+from feedmill.html.tags import HTML, Tag, attributes, decode_attribute, end_of_raw_text, is_self_closing, tags
 
 MAX_DEPTH = 100
 """Nesting limit; deeper tags are dropped, and their text is kept."""
@@ -59,13 +63,19 @@ _IMPLIED_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 _SCOPES = _CELLS | {"caption", "table"}
 _TABLE_TAGS = _CELLS | _ROW | _PARTS | _IN_TABLE
 
+# Tags that end an unclosed drawing; those of its own are among the others.
+_ENDS_DRAWING = BLOCKS | FORMATTING | {"br", "img", "ruby", "sub", "sup", "var"}
+_HTML_IN_DRAWINGS = frozenset({"foreignobject", "desc"})
+
 ChooseAttributes = Callable[[str, dict[str, str]], dict[str, str]]
 """Given a tag's name and attributes, returns the attributes to write."""
+LinkFrame = Callable[[str, dict[str, str]], FrameLink | None]
+"""Given the name and attributes of a frame, returns the link to write in its place."""
 
 
-def rewrite_tags(html: str, choose: ChooseAttributes) -> str:
+def rewrite_tags(html: str, choose: ChooseAttributes, link_frame: LinkFrame = lambda _tag, _found: None) -> str:
     """Returns the HTML with allowed tags only, each with the attributes that `choose` returns."""
-    writer = _Writer(choose)
+    writer = _Writer(choose, link_frame)
     position = writer.simple_tags(html, 0)
     while tag := next(tags(html, HTML, position), None):
         writer.text(html[position : tag.start])
@@ -77,20 +87,28 @@ def rewrite_tags(html: str, choose: ChooseAttributes) -> str:
 
 
 class _Writer:
-    def __init__(self, choose: ChooseAttributes) -> None:
-        self._choose = choose
+    def __init__(self, choose: ChooseAttributes, link_frame: LinkFrame) -> None:
+        self._choose, self._link_frame = choose, link_frame
         self._pieces: list[str] = []
         self._open: list[str] = []
         self._image_sources: set[str] = set()
+        self._frame_urls: set[str] = set()
         self._in_noscript = False
+        self._formula = 0  # where the last formula stands among the open tags
+        self._fences: dict[int, Fence] = {}  # by the place of their elements among the open tags
+        self._in_annotation = False
+        self._drawings = self._html_in_drawing = 0  # how many are open
 
     def text(self, text: str) -> None:
         # A lone "<" that starts no tag here must not start one in the output, whatever follows it there.
-        self._pieces.append(text.replace("<", "&lt;"))
+        if not self._drawings and not self._in_annotation:
+            self._pieces.append(text.replace("<", "&lt;"))
 
     def simple_tags(self, html: str, position: int) -> int:
         """Writes text and simple tags up to the first other tag, and returns its position."""
         write, is_open = self._pieces.append, self._open
+        if self._drawings or self._in_formula():
+            return position
         while found := (_SIMPLE_IN_PARAGRAPH if is_open and is_open[-1] == "p" else _SIMPLE).match(html, position):
             text, slash, name, quoted = found.groups()
             write(text)
@@ -107,12 +125,19 @@ class _Writer:
         name = ALIASES.get(tag.name, tag.name)
         if name == "noscript":
             self._in_noscript = not tag.closing
-        if name not in ALLOWED_TAGS:
+        if (self._drawings and self._drawing_tag(tag)) or (self._in_formula() and self._formula_tag(html, tag)):
             return
-        if tag.closing:
-            self._end(name)
-        else:
+        if name in ALLOWED_TAGS:
+            self._end(name) if tag.closing else self._start(name, attributes(html, tag))
+        elif tag.closing:
+            return
+        elif name == "svg":
+            self._drawings = int(not is_self_closing(html, tag))
+        elif name == "math":
+            self._formula = len(self._open)
             self._start(name, attributes(html, tag))
+        elif name in FRAME_TAGS:
+            self._frame(name, attributes(html, tag))
 
     def finish(self) -> str:
         self._close_down_to(0)
@@ -130,6 +155,60 @@ class _Writer:
             self._open.append(name)
         self._pieces.append(f"<{name}{_format_attributes(chosen)}>" if chosen else f"<{name}>")
 
+    def _frame(self, name: str, found: dict[str, str]) -> None:
+        """Writes a link in place of a frame, once for each address."""
+        link = self._link_frame(name, found)
+        if link is None or link.page_url in self._frame_urls:
+            return
+        self._frame_urls.add(link.page_url)
+        self._start("a", {"href": link.page_url, "data-frame": link.frame_url})
+        self._pieces.append(escape(link.text))
+        self._end("a")
+
+    def _in_formula(self) -> bool:
+        return self._formula < len(self._open) and self._open[self._formula] == "math"
+
+    def _formula_tag(self, html: str, tag: Tag) -> bool:
+        """Writes or drops a tag inside a formula; False if the formula ends before it."""
+        name = FORMULA_ALIASES.get(tag.name, tag.name)
+        if name in BLOCKS or (name in INLINE and self._open[-1] not in TOKENS and not tag.closing):
+            self._in_annotation = False
+            self._close_down_to(self._formula)
+            return False
+        if name in ANNOTATIONS:
+            self._in_annotation = not tag.closing and not is_self_closing(html, tag)
+        elif tag.closing and name in FORMULA_TAGS:
+            self._in_annotation = self._in_annotation and name not in ("semantics", "math")
+            self._end(name)
+        elif name in FORMULA_TAGS and name != "math" and not self._in_annotation and self._open[-1] not in TOKENS:
+            self._start_in_formula(html, tag, name)
+        return True
+
+    def _start_in_formula(self, html: str, tag: Tag, name: str) -> None:
+        found = attributes(html, tag)
+        if fence := self._fences.get(len(self._open) - 1):
+            self._pieces.append(fence.before_part())
+        depth = len(self._open)
+        self._start(name, found)
+        if tag.name == "mfenced" and len(self._open) > depth:
+            fence = self._fences[depth] = Fence(found)
+            self._pieces.append(fence.opening)
+        if is_self_closing(html, tag):
+            self._close_down_to(depth)
+
+    def _drawing_tag(self, tag: Tag) -> bool:
+        """Drops a tag inside a drawing; False if the drawing ends before it."""
+        step = -1 if tag.closing else 1
+        if tag.name == "svg":
+            self._drawings += step
+        elif tag.name in _HTML_IN_DRAWINGS:
+            self._html_in_drawing = max(0, self._html_in_drawing + step)
+        elif tag.name in _ENDS_DRAWING and not tag.closing and not self._html_in_drawing:
+            self._drawings = 0
+        if not self._drawings:
+            self._html_in_drawing = 0
+        return bool(self._drawings) or tag.name == "svg"
+
     def _close_implied(self, name: str) -> None:
         """Closes the tags that this one implicitly ends."""
         if name in _IMPLIED_ENDS and not (ends := _IMPLIED_ENDS[name])[0].isdisjoint(self._open):
@@ -139,8 +218,7 @@ class _Writer:
 
     def _end(self, name: str) -> None:
         if self._open and self._open[-1] == name:
-            self._open.pop()
-            self._pieces.append(f"</{name}>")
+            self._close_down_to(len(self._open) - 1)
             return
         scopes = _IN_TABLE - {name} if name in _TABLE_TAGS else _SCOPES
         self._close_nearest(frozenset({name}), scopes)
@@ -155,7 +233,10 @@ class _Writer:
 
     def _close_down_to(self, depth: int) -> None:
         while len(self._open) > depth:
-            self._pieces.append(f"</{self._open.pop()}>")
+            name = self._open.pop()
+            if self._fences and (fence := self._fences.pop(len(self._open), None)):
+                self._pieces.append(fence.closing)
+            self._pieces.append(f"</{name}>")
 
     def _is_worth_showing(self, image: dict[str, str]) -> bool:
         """False without a source, and for the copy in `noscript` of an image that was written before."""

@@ -14,6 +14,8 @@ import nh3
 
 from feedmill.absolute_urls import absolute_url
 from feedmill.html.base_url import find_base_url
+from feedmill.html.embedded_frames import FrameLink, link_to_frame
+from feedmill.html.formulas import FORMULA_ATTRIBUTES, FORMULA_TAGS, safe_formula_value
 from feedmill.html.images import replace_images
 from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
 from feedmill.html.srcset import parse_srcset
@@ -23,7 +25,7 @@ NO_IMAGES: Mapping[str, str] = MappingProxyType({})
 # fmt: off
 COMMON_ATTRIBUTES = frozenset({"dir", "lang", "title"})
 TAG_ATTRIBUTES: dict[str, frozenset[str]] = {
-    "a": frozenset({"href"}),
+    "a": frozenset({"data-frame", "href"}),
     "audio": frozenset({"src"}),
     "blockquote": frozenset({"cite"}),
     "col": frozenset({"span"}),
@@ -38,9 +40,10 @@ TAG_ATTRIBUTES: dict[str, frozenset[str]] = {
     "th": frozenset({"colspan", "rowspan", "scope"}),
     "time": frozenset({"datetime"}),
     "video": frozenset({"height", "poster", "src", "width"}),
+    **FORMULA_ATTRIBUTES,
 }
 # fmt: on
-URL_ATTRIBUTES = frozenset({"cite", "href", "poster", "src"})
+URL_ATTRIBUTES = frozenset({"cite", "data-frame", "href", "poster", "src"})
 NUMBER_ATTRIBUTES = frozenset({"colspan", "height", "rowspan", "span", "start", "width"})
 SCHEMES = frozenset({"http", "https", "mailto", "tel"})
 REL = "noopener noreferrer nofollow"
@@ -50,7 +53,8 @@ FORCED_ATTRIBUTES = {
     "video": {"controls": "", "preload": "none"},
 }
 
-ALLOWED_ATTRIBUTES = {tag: TAG_ATTRIBUTES.get(tag, COMMON_ATTRIBUTES) | COMMON_ATTRIBUTES for tag in ALLOWED_TAGS}
+SAFE_TAGS = ALLOWED_TAGS | FORMULA_TAGS
+ALLOWED_ATTRIBUTES = {tag: TAG_ATTRIBUTES.get(tag, COMMON_ATTRIBUTES) | COMMON_ATTRIBUTES for tag in SAFE_TAGS}
 NO_ATTRIBUTES: dict[str, str] = {}
 
 _NUMBER = re.compile(r"-?[0-9]{1,5}%?")
@@ -60,9 +64,9 @@ _CONTACT = re.compile(r"(?:mailto|tel):[^\x00-\x20\x7f\"'<>`\\]{1,500}", re.I)
 _INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+")
 
 _cleaner = nh3.Cleaner(
-    tags=set(ALLOWED_TAGS),
+    tags=set(SAFE_TAGS),
     clean_content_tags={"script", "style"},
-    attributes={tag: {*ALLOWED_ATTRIBUTES[tag], *FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)} for tag in ALLOWED_TAGS},
+    attributes={tag: {*ALLOWED_ATTRIBUTES[tag], *FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)} for tag in SAFE_TAGS},
     url_schemes={*SCHEMES, "data"},
     link_rel=REL,
 )
@@ -77,7 +81,10 @@ def render_article_html(html: str | None, base_url: str | None = None, archived:
 
 
 def sanitize_html(html: str, base_url: str | None = None) -> str:
-    """Returns safe HTML: text, links and images. Without `base_url`, relative URLs are dropped."""
+    """Returns safe HTML: text, links, images and formulas. Without `base_url`, relative URLs are dropped.
+
+    A frame becomes a link to the page of its video, or to what it shows; `data-frame` has the address of the frame.
+    """
     return _sanitize(html, find_base_url(html, base_url), frozenset())
 
 
@@ -92,12 +99,17 @@ def _sanitize(html: str, base: str | None, archived_urls: Container[str]) -> str
                 chosen[name] = safe_value
         return chosen | forced if forced else chosen
 
-    cleaned: str = _cleaner.clean(rewrite_tags(html, choose))
+    def link_frame(tag: str, found: dict[str, str]) -> FrameLink | None:
+        return link_to_frame(tag, found, base)
+
+    cleaned: str = _cleaner.clean(rewrite_tags(html, choose, link_frame))
     return cleaned
 
 
 def _safe_value(tag: str, name: str, value: str, base: str | None, archived_urls: Container[str]) -> str | None:
     """The safe value of an attribute; None if the attribute must be dropped."""
+    if tag in FORMULA_TAGS and name not in COMMON_ATTRIBUTES:
+        return safe_formula_value(value)
     if name in URL_ATTRIBUTES:
         return _safe_url(tag, name, value, base, archived_urls)
     if name == "srcset":

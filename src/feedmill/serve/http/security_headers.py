@@ -12,11 +12,12 @@ from feedmill.settings import Settings
 ALLOW_REMOTE_IMAGES = "feedmill.originals"
 """Set in a request's scope if the user asked to load images from their original sites."""
 
-# Media may come from anywhere, because they are only loaded when the user presses play (preload="none").
+# Media may come from anywhere, because they are only loaded when the user presses play (preload="none"). The one page
+# of ours that may be in a frame is the player of a video: all others forbid it (frame-ancestors).
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{images}; "
     "media-src 'self' https: http:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 # Not no-referrer: browsers would then send "null" as the origin of our own forms. Other sites get nothing either way.
 COMMON_HEADERS = {

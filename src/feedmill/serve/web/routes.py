@@ -14,6 +14,7 @@ from feedmill.serve.web.entries import (
     labels,
     lists,
     marks,
+    player,
     selected_entries,
 )
 from feedmill.serve.web.feeds import edit, feed_table, health
@@ -41,6 +42,7 @@ ROUTES = [
     *article.routes,
     *article_images.routes,
     *full_text.routes,
+    *player.routes,
     *entry_labels.routes,
     *marks.routes,
     *sidebar_counts.routes,

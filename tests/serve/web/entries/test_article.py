@@ -56,6 +56,30 @@ async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
     assert "javascript:" not in "".join(body.xpath(".//@href"))
 
 
+async def test_an_article_without_a_title_is_headed_as_in_the_list(site: Site, alice: Visitor) -> None:
+    sample_feed = SampleFeed("/u.xml", "U", [SampleEntry("", "<p>A piece <b>without</b> a title.</p>")])
+    await subscribe_to(site, await alice.user(site), sample_feed)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='A piece without a title.']/@href")
+
+    page = await alice.see(href)
+
+    assert [h1.text_content() for h1 in page.xpath("//h1")] == ["A piece without a title."]
+    assert page.findtext(".//title") == "A piece without a title. · Feedmill"
+
+
+async def test_the_page_of_a_player_frames_one_site_and_only_we_frame_it(alice: Visitor) -> None:
+    answer = await alice.client.get("/player/vimeo/76979871-8272103f6e?start=61")
+    policy = answer.headers["content-security-policy"]
+
+    assert "frame-src https://player.vimeo.com;" in policy
+    assert "frame-ancestors 'self'" in policy
+    assert "script-src" not in policy
+    assert 'src="https://player.vimeo.com/video/76979871?autoplay=1&amp;dnt=1&amp;h=8272103f6e#t=61s"' in answer.text
+    for path in ("/player/vimeo/x", "/player/youtube/videoseries", "/player/evil/dQw4w9WgXcQ", "/player/youtube/a%22b"):
+        assert (await alice.client.get(path)).status_code == 404, path
+    assert "frame-ancestors 'none'" in (await alice.client.get("/all")).headers["content-security-policy"]
+
+
 async def stone_article(site: Site, alice: Visitor) -> str:
     """Subscribes to the feed whose first article has an image, and returns the address of that article."""
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])

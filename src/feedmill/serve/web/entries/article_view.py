@@ -10,7 +10,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
+from feedmill.html.frame_cards import CardPicture, find_frames, show_frame_cards
 from feedmill.html.hide_remote_images import ArticleImages, RemoteImageReplacer
+from feedmill.html.players import Player
+from feedmill.html.scroll_containers import wrap_wide_elements
 from feedmill.i18n.translator import Translator, translator
 from feedmill.library.archive.archived_images import image_failures, image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
@@ -97,9 +100,13 @@ async def article_view(
     hiding = RemoteImageReplacer(await _images(request, article.id, t), t)
     full_html = None if request.query_params.get("text") == "feed" else article.full_html
     html = full_html or article.html
-    safe = (
-        html if request.scope.get(ALLOW_REMOTE_IMAGES) else await run_in_thread_if_large(len(html), hiding.hide, html)
-    )
+    pictures = _card_pictures(request, article.id, html)
+
+    def lay_out() -> str:
+        shown = html if request.scope.get(ALLOW_REMOTE_IMAGES) else hiding.hide(html)
+        return wrap_wide_elements(show_frame_cards(shown, pictures, t), t)
+
+    safe = await run_in_thread_if_large(len(html), lay_out)
     attached = [_attachment(each) for each in article.enclosures]
     return ArticleView(
         entry=article,
@@ -121,6 +128,15 @@ async def _images(request: Request, entry_id: int, t: Translator) -> ArticleImag
         {url: failure_text(reason, t) for url, reason in failures.items()},
         partial(image_path, request, entry_id),
     )
+
+
+def _card_pictures(request: Request, entry_id: int, html: str) -> dict[Player, CardPicture]:
+    """The pictures of the videos in sanitized HTML."""
+    return {
+        frame.player: CardPicture(image_path(request, entry_id, frame.player.picture_url))
+        for frame in find_frames(html)
+        if frame.player and frame.player.picture_url
+    }
 
 
 def _attachment(file: ArticleEnclosure) -> Attachment:

@@ -8,6 +8,7 @@ import "./keyboard.js";
 import "./reading_pane.js";
 import "./appearance.js";
 import "./article_images.js";
+import "./video_cards.js";
 import "./unread_counts.js";
 import "./media_position.js";
 import "./pull_to_refresh.js";

@@ -9,7 +9,7 @@ async function retryOrExplain(image) {
   tries.set(image, tried);
   if (!image.isConnected) return;
   if (status === 503 && tried < TRIES) setTimeout(() => (image.src = image.src), 1000 * Number(headers.get("retry-after") ?? 3));
-  else if (image.matches(".picture")) image.remove();
+  else if (image.matches(".picture, .still")) image.remove();
   else if (status === 404) explain(image, text);
 }
 

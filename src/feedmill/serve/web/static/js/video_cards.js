@@ -1,0 +1,21 @@
+// Cards of videos: pressed, the player takes the place of the picture. Nothing of its site is loaded before that.
+
+import { one } from "./page.js";
+
+document.addEventListener("click", (event) => {
+  const card = event.target.closest?.("[data-player]");
+  if (!card || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const video = Object.assign(document.createElement("iframe"), {
+    className: "video",
+    src: card.dataset.player,
+    title: one(".name", card).textContent,
+    allow: "autoplay; fullscreen; encrypted-media; picture-in-picture",
+  });
+  card.before(video);
+  // What is left of the card leads to the page of the video.
+  card.removeAttribute("data-player");
+  one(".still", card)?.remove();
+  one("small", card).textContent = card.host.replace("www.", "");
+  one("use", card).setAttribute("href", "#i-external");
+});
