@@ -10,6 +10,7 @@ from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import RedisError
 
 from feedmill.errors import CoordinationUnavailable
+from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 
 RESPONSE_TIMEOUT = 1.0
@@ -32,7 +33,7 @@ async def ping(client: Redis) -> None:
     try:
         await client.ping()
     except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(Message("redis.unusable", detail=str(error))) from error
+        raise CoordinationUnavailable(Message("redis.unusable", detail=_detail(error))) from error
 
 
 async def is_available(client: Redis) -> bool:
@@ -56,4 +57,8 @@ async def translate_redis_errors() -> AsyncIterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(Message("redis.no_answer", detail=str(error))) from error
+        raise CoordinationUnavailable(Message("redis.no_answer", detail=_detail(error))) from error
+
+
+def _detail(error: Exception) -> Message | str:
+    return connection_message(error) or str(error)

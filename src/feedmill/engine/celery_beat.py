@@ -9,6 +9,7 @@ from celery.beat import ScheduleEntry, Scheduler, SchedulingError, Service  # ty
 
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import EngineUnavailable
+from feedmill.i18n.connection_errors import connection_message
 
 # Seconds until it notices that it should stop.
 MAX_SLEEP = 1
@@ -22,7 +23,7 @@ class OutageLoggingScheduler(Scheduler):  # type: ignore[misc]
             self.apply_async(entry, producer=producer, advance=False)
             DEPENDENCY_OUTAGES.answered(REDIS)
         except SchedulingError as error:
-            DEPENDENCY_OUTAGES.failed(entry.task, EngineUnavailable(str(error)))
+            DEPENDENCY_OUTAGES.failed(entry.task, EngineUnavailable(connection_message(error) or str(error)))
 
 
 class CeleryBeat:

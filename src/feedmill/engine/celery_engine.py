@@ -15,6 +15,7 @@ from feedmill.engine.jobs import Job, Priority
 from feedmill.engine.messages import JobMessage, message_of, messages_of
 from feedmill.engine.task_names import DEFAULT_QUEUE, HIGH_QUEUE
 from feedmill.errors import EngineUnavailable
+from feedmill.i18n.connection_errors import connection_message
 
 T = TypeVar("T")
 
@@ -86,4 +87,4 @@ class CeleryEngine:
         except TimeoutError as error:
             raise EngineUnavailable(f"the broker does not answer within {limit:.0f} s") from error
         except (OperationalError, RedisError, BackendStoreError, OSError) as error:
-            raise EngineUnavailable(f"the broker takes no jobs: {error}") from error
+            raise EngineUnavailable(f"the broker takes no jobs: {connection_message(error) or error}") from error

@@ -5,6 +5,7 @@ import re
 
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.errors import EngineUnavailable
+from feedmill.i18n.connection_errors import message_in_text
 
 # Celery logs it in many modules and wordings, but always with the connection or its error.
 BROKER_UNAVAILABLE_PATTERN = re.compile(
@@ -34,5 +35,5 @@ def _is_not_outage(record: logging.LogRecord) -> bool:
     text = record.getMessage()
     if not BROKER_UNAVAILABLE_PATTERN.search(text):
         return True
-    DEPENDENCY_OUTAGES.failed("take_messages", EngineUnavailable(text.partition("\n")[0]))
+    DEPENDENCY_OUTAGES.failed("take_messages", EngineUnavailable(message_in_text(text) or text.partition("\n")[0]))
     return False

@@ -1,6 +1,5 @@
 """Translates errors of aiohttp and of decoding into ours."""
 
-import errno
 import os
 import ssl
 from collections.abc import Iterator
@@ -9,18 +8,11 @@ from contextlib import contextmanager
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
+from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.outbound.content_encoding import BodyTooLarge, InvalidEncoding, TruncatedBody, UnknownEncoding
 from feedmill.outbound.errors import RefusedError, RetryableError
 
-# By the error number of the operating system.
-_CONNECTION_ERRORS = {
-    errno.ECONNREFUSED: Message("fetch.connection_refused"),
-    errno.ECONNRESET: Message("fetch.closed"),
-    errno.EHOSTUNREACH: Message("fetch.unreachable"),
-    errno.ENETUNREACH: Message("fetch.unreachable"),
-    errno.ETIMEDOUT: Message("fetch.timeout"),
-}
 # By the error number of OpenSSL's X509_V_ERR_…
 _CERTIFICATE_ERRORS = {
     10: Message("fetch.certificate_expired"),
@@ -67,7 +59,7 @@ def _of_connection(error: Exception) -> RefusedError | RetryableError:
         case aiohttp.ClientHttpProxyError():
             return RetryableError("connect", Message("fetch.proxy_failed", status=error.status))
         case aiohttp.ClientConnectorError():
-            return RetryableError("connect", _connection_message(error.os_error.errno))
+            return RetryableError("connect", _connection_message(error.os_error))
         case aiohttp.ClientPayloadError():
             return RetryableError("truncated", Message("fetch.wrong_length"))
         case aiohttp.ClientResponseError() if _comes_from(error, LineTooLong):
@@ -81,11 +73,13 @@ def _comes_from(error: BaseException | None, kind: type[Exception]) -> bool:
     return error is not None and (isinstance(error, kind) or _comes_from(error.__cause__, kind))
 
 
-def _connection_message(number: int | None) -> Message:
+def _connection_message(error: OSError) -> Message:
     """Without the addresses and ports that the text of the error names."""
-    if number in _CONNECTION_ERRORS:
-        return _CONNECTION_ERRORS[number]
-    return Message("fetch.connection_failed", detail=os.strerror(number)) if number else Message("fetch.no_connection")
+    if known := connection_message(error):
+        return known
+    if not error.errno:
+        return Message("fetch.no_connection")
+    return Message("fetch.connection_failed", detail=os.strerror(error.errno))
 
 
 def _certificate_message(error: aiohttp.ClientConnectorCertificateError) -> Message:

@@ -14,6 +14,7 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import Row
 from feedmill.store.drivers.d1_statements import COUNTED, D1Statement
@@ -104,7 +105,8 @@ class D1ProxyClient:
         except aiohttp.ClientError as error:
             lost = isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError)
             kind = ConnectionLost if lost else DatabaseUnavailable
-            raise kind(Message("database.proxy_unreachable", url=self._url, detail=_one_line(error))) from error
+            reason = connection_message(error) or _one_line(error)
+            raise kind(Message("database.proxy_unreachable", url=self._url, detail=reason)) from error
         if status != 200:
             raise self._refusal(status, answer)
         return answer

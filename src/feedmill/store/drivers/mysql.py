@@ -20,6 +20,7 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
@@ -199,7 +200,8 @@ def _translate(error: MySQLError | OSError, where: str) -> DatabaseError:
     if code in TRANSACTION_CONFLICT:
         return TransactionConflict(Message("database.conflict", database=NAME, detail=str(error)))
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
-        return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=str(error)))
+        reason = connection_message(error) or str(error)
+        return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=reason))
     return StatementRefused(Message("database.refused", database=NAME, detail=str(error)))
 
 

@@ -17,6 +17,7 @@ from feedmill.errors import (
     DatabaseUnavailable,
     StatementRefused,
 )
+from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
@@ -172,7 +173,7 @@ def _translate(error: Exception, where: str) -> DatabaseError:
         case _ if isinstance(error, TRANSACTION_CONFLICT):
             return TransactionConflict(Message("database.conflict", database=NAME, detail=str(error)))
         case _ if isinstance(error, CONNECTION_GONE):
-            detail = str(error) or type(error).__name__
+            detail = connection_message(error) or str(error) or type(error).__name__
             return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=detail))
         case _:
             return StatementRefused(Message("database.refused", database=NAME, detail=str(error)))
