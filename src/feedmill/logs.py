@@ -33,7 +33,7 @@ URL_KEY = re.compile(
 )
 # The user id in the URL of a private feed.
 PRIVATE_FEED_OWNER = re.compile(rf"{PRIVATE_URL_MARKER}\d+")
-# Of the level info, and of no news to whoever started the server by hand.
+# Events of level info that are not worth printing on a terminal.
 ROUTINE_EVENTS = frozenset(
     {"connection_limit", "full_text_not_found", "images_archived", "maintenance_task_finished", "refresh_skipped"}
 )

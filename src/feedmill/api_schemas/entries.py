@@ -13,7 +13,7 @@ class EntryLabelResponse(ResponseBody):
 
 
 class EntryResponse(ResponseBody):
-    """An entry as lists show it, with what you did with it."""
+    """An entry as lists show it, with your marks."""
 
     id: int
     subscription_id: int | None = Field(description="null if you are no longer subscribed to its feed.")
@@ -52,7 +52,7 @@ class EnclosureResponse(ResponseBody):
 
 
 class ArticleResponse(EntryResponse):
-    """An entry to be read."""
+    """An entry with its text."""
 
     html: str = Field(description="Sanitized, with archived images.")
     raw_html: str | None = Field(description="The original HTML, not sanitized; only with `raw=true`.")

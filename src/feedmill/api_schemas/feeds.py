@@ -11,7 +11,7 @@ from feedmill.model.subscription import SubscriptionState
 
 
 class FeedResponse(ResponseBody):
-    """A subscription. `title` is what to show; `own_title` what the person calls it."""
+    """A subscription. `title` is what to show; `own_title` is the title that the user chose."""
 
     id: int = Field(description="The subscription's id.")
     feed_id: int
@@ -46,7 +46,7 @@ class FeedPage(ResponseBody):
 
 
 class SubscribeResponse(ResponseBody):
-    """`ready`: its entries are there. `queued`: it is fetched soon; `job_id` can be watched."""
+    """`ready`: its entries are stored. `queued`: it will be fetched soon, by the job `job_id`."""
 
     feed: FeedResponse
     status: Literal["ready", "queued"]
@@ -54,7 +54,7 @@ class SubscribeResponse(ResponseBody):
 
 
 class DiscoveredFeedResponse(ResponseBody):
-    """A feed to choose; what only the feed can tell is null when it was not looked into."""
+    """A feed to choose from. `items`, `last_entry_at` and `language` are null if it was not fetched."""
 
     url: str
     title: str
@@ -71,7 +71,7 @@ class TriedUrlResponse(ResponseBody):
 
 
 class NoFeedResponse(ResponseBody):
-    """Why there is nothing to choose from. `may_pass`: adding it anyway makes sense."""
+    """Why no feed was found. `may_pass`: the problem may be temporary, so the feed can be added anyway."""
 
     code: str
     detail: str

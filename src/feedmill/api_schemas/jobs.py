@@ -1,4 +1,4 @@
-"""Responses of jobs and of what came of each feed."""
+"""Responses of jobs and of the outcome of each feed."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from feedmill.api_schemas.response_body import ResponseBody
 
 
 class JobResponse(ResponseBody):
-    """`done` of `total` feeds have ended; `new` entries came with them, `failed` of them could not be fetched."""
+    """`done` of `total` feeds have ended, with `new` entries in all; `failed` of them could not be fetched."""
 
     id: int
     kind: str = Field(description="`refresh_all`, `refresh` or `import`.")
@@ -26,7 +26,7 @@ class JobResponse(ResponseBody):
 
 
 class FeedOutcomeResponse(ResponseBody):
-    """What came of one feed; `subscription_id` is null when it is not subscribed to any more."""
+    """The outcome of one feed; `subscription_id` is null if the user has unsubscribed."""
 
     subscription_id: int | None
     outcome: str
@@ -36,7 +36,7 @@ class FeedOutcomeResponse(ResponseBody):
 
 
 class JobDetailResponse(JobResponse):
-    """Also which feeds failed (the first 200), and what an import has to say of its lines."""
+    """A job with its failed feeds (the first 200) and, for an import, the report on the lines of the file."""
 
     failures: list[FeedOutcomeResponse]
     report: dict[str, Any] | None = None

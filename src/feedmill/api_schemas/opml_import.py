@@ -6,14 +6,14 @@ from feedmill.api_schemas.response_body import MessageText, ResponseBody
 
 
 class ImportErrorResponse(ResponseBody):
-    """A line of the file that could not be taken over; null when the file does not tell which."""
+    """An error in the file; `line` is null if it is unknown."""
 
     line: int | None
     message: MessageText
 
 
 class ImportResponse(ResponseBody):
-    """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
+    """`job_id` is the job that fetches the new feeds and has this report; null if nothing was changed."""
 
     job_id: int | None
     new: int = Field(description="Feeds that were added.")

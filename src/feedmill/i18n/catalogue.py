@@ -40,7 +40,7 @@ def area_texts(language: str, area: str) -> Mapping[str, Text]:
 
 
 def find_text(language: str, code: str) -> Text | None:
-    """The text of a code, in English where the language lacks it; None when nobody knows the code."""
+    """The text of a code, in English where the language lacks it; None if the code is unknown."""
     area, _, key = code.partition(".")
     if not area.isidentifier():
         return None

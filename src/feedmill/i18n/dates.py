@@ -21,7 +21,7 @@ _LENGTH_UNITS: tuple[tuple[Unit, int, int], ...] = (
 
 
 def time_zone(name: str) -> tzinfo:
-    """The zone of that name; UTC when nobody knows it."""
+    """The zone of that name; UTC if it is unknown."""
     try:
         return ZoneInfo(name) if name and len(name) <= MAX_ZONE_LENGTH else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -29,7 +29,7 @@ def time_zone(name: str) -> tzinfo:
 
 
 class DateFormatter:
-    """`when` in templates. Every method takes a moment, or the text that we keep of one."""
+    """`when` in templates. Every method takes a datetime, or its stored text."""
 
     def __init__(self, words: Translator, zone: tzinfo, now: datetime) -> None:
         self._t, self.zone, self.now = words, zone, now
@@ -48,7 +48,7 @@ class DateFormatter:
         return self._t.quantity(int(seconds // size), unit)
 
     def until(self, moment: datetime | str | None) -> str:
-        """`in 5 mins`, `in 3 hrs`; what is past is due now."""
+        """`in 5 mins`, `in 3 hrs`; a time in the past is shown as now."""
         if moment is None:
             return "–"
         seconds = (self.local(moment) - self.now).total_seconds()
@@ -58,7 +58,7 @@ class DateFormatter:
         return self.local(moment) <= self.now
 
     def length(self, length: float | timedelta) -> str:
-        """A length of time in the largest unit that it fills, once rounded: what is nearly an hour is `1 hr`."""
+        """A duration in the largest unit that it fills after rounding: 59.9 minutes is `1 hr`."""
         seconds = length.total_seconds() if isinstance(length, timedelta) else length
         for unit, size, next_size in _LENGTH_UNITS:
             if round(seconds / size) * size < next_size:
@@ -89,5 +89,5 @@ class DateFormatter:
         return self.local(self.now).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def local(self, moment: datetime | str) -> datetime:
-        """The moment by the clock of the reader's zone."""
+        """The moment in the reader's time zone."""
         return (datetime.fromisoformat(moment) if isinstance(moment, str) else moment).astimezone(self.zone)

@@ -11,7 +11,7 @@ from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, find_text
 from feedmill.i18n.durations import Unit, split_duration
 
 _UNITS: Mapping[Unit, str] = {"second": "s", "minute": "min", "hour": "h", "day": "days", "year": "years"}
-# Parameters whose numbers are no quantities: they are written without separators.
+# Parameters whose numbers identify something: they are written without separators.
 NUMBERS_AS_NAMES = frozenset({"port", "status", "feed", "group", "first", "id"})
 _MOMENTS = {"time": "%H:%M %Z", "date": "%Y-%m-%d", "datetime": "%Y-%m-%d %H:%M %Z"}
 
@@ -34,7 +34,7 @@ class Moment:
 
 
 def render_english(code: str, values: Mapping[str, Any]) -> str:
-    """The English text of a code; the code itself when nobody knows it."""
+    """The English text of a code; the code itself if it is unknown."""
     text = find_text(DEFAULT_LANGUAGE, code)
     if isinstance(text, dict):
         text = text["one" if values.get("n") == 1 and "one" in text else "other"]

@@ -45,7 +45,7 @@ def verbatim(text: str) -> Message:
 
 
 def message_to_stored(message: Message) -> str:
-    """What a row keeps of a message: `{"code": …}` with its parameters, in JSON and ASCII."""
+    """A message as it is stored in a row: `{"code": …}` with its parameters, as JSON in ASCII."""
     return json.dumps(_plain(message), separators=(",", ":"))
 
 
@@ -56,7 +56,7 @@ def stored_or_none(message: Message | None) -> str | None:
 # A page may show a thousand feeds, mostly with the reasons that they had a minute ago.
 @lru_cache(maxsize=4096)
 def message_from_stored(text: str) -> Message:
-    """The message that a row keeps; what is none of ours is shown as it stands."""
+    """The message stored in a row; any other text is shown unchanged."""
     if not text.startswith('{"code":'):
         return verbatim(text)
     try:

@@ -29,7 +29,7 @@ class Translator:
         self.locale = Locale.parse(about["locale"])
 
     def __call__(self, code: str, n: float | None = None, **values: object) -> str:
-        """The text of a code, with values that stand for themselves."""
+        """The text of a code with these values."""
         text = self._form(find_text(self.language, code), n)
         if text is None:
             raise KeyError(code)
@@ -38,7 +38,7 @@ class Translator:
         return text.format(**{name: self._figure(name, value) for name, value in values.items()}) if values else text
 
     def render(self, message: Message | None, zone: tzinfo = UTC) -> str:
-        """A message in this language; the code itself when nobody knows it. Moments are by the clock of `zone`."""
+        """A message in this language; the code itself if it is unknown. Times are in the time zone `zone`."""
         if message is None:
             return ""
         n = message.values.get("n")
@@ -79,13 +79,13 @@ class Translator:
         return self._figure(name, value)
 
     def _figure(self, name: str, value: Any) -> Any:
-        """A number with separators, unless it is the name of something."""
+        """A number with separators, unless it identifies something."""
         is_figure = isinstance(value, int | float) and not isinstance(value, bool) and name not in NUMBERS_AS_NAMES
         return self.number(value) if is_figure else value
 
 
 class LocalMoment:
-    """A moment by the reader's clock, which a text writes as `{at:time}`, `{at:date}` or `{at:datetime}`."""
+    """A time in the reader's time zone, which a text writes as `{at:time}`, `{at:date}` or `{at:datetime}`."""
 
     def __init__(self, at: datetime, locale: Locale) -> None:
         self._at, self._locale = at, locale

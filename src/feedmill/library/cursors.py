@@ -19,7 +19,7 @@ _PLACE = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,16})",
 
 
 class BadCursor(NotFound):
-    """A cursor that is not of our making."""
+    """The cursor is not valid."""
 
     def __init__(self) -> None:
         super().__init__(Message("error.bad_cursor"))
@@ -31,12 +31,12 @@ def cursor_at(key: int | str) -> str:
 
 
 def key_at(cursor: str, kind: type[Key]) -> Key:
-    """The key that `cursor_at` wrote down; raises `BadCursor`."""
+    """The key in a cursor of `cursor_at`; raises `BadCursor`."""
     try:
         key = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=kind)
     except (ValueError, msgspec.MsgspecError):
         raise BadCursor from None
-    # As much as every database can compare with.
+    # The longest key that every database can compare.
     if "\x00" in key if isinstance(key, str) else not 0 <= key <= LARGEST_ID:
         raise BadCursor
     return key
@@ -48,7 +48,7 @@ def to_cursor(place: ListPosition) -> str:
 
 
 def from_cursor(cursor: str) -> ListPosition:
-    """The place that `to_cursor` wrote down; raises `BadCursor`."""
+    """The position in a cursor of `to_cursor`; raises `BadCursor`."""
     read = _PLACE.fullmatch(key_at(cursor, str))
     if read is None or int(read[2]) > LARGEST_ID:
         raise BadCursor

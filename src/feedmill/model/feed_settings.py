@@ -75,7 +75,7 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def selector_digest(self) -> str:
-        """The name of the way to cut an article out of its page; people who want the same share what is kept."""
+        """Identifies the selectors; subscribers with the same selectors share the stored full text."""
         if not self.keep_selector and not self.drop_selector:
             return ""
         return blake2b(f"{self.keep_selector}\n{self.drop_selector}".encode(), digest_size=16).hexdigest()

@@ -15,7 +15,7 @@ from sqlalchemy.sql.expression import literal_column
 
 from feedmill.store.database import Params
 
-# What SQLAlchemy has no words for, by the name of the dialect.
+# SQL that SQLAlchemy can't express, by the name of the dialect.
 DATABASE_TIME = {
     "sqlite": text("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at"),
     "postgresql": text(
@@ -34,7 +34,7 @@ DIALECTS = tuple(DATABASE_TIME)
 
 
 class Compiled(NamedTuple):
-    """A statement in the words of one database: its text, and which parameter goes where."""
+    """A statement compiled for one database: its SQL, and the order of its parameters."""
 
     sql: str
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Compiled(NamedTuple):
 
 
 class Compiler:
-    """Compiles statements for one dialect and remembers them as long as somebody holds the statement."""
+    """Compiles statements for one dialect, and caches the result as long as the statement exists."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -69,7 +69,7 @@ class Compiler:
 
 
 class InsertNew(Insert):
-    """An insert that keeps the row that is there already, so that it can meet itself again."""
+    """An insert that keeps an existing row, so that it can be repeated."""
 
     inherit_cache = False
 
@@ -80,19 +80,19 @@ def insert(table: Table, *names: str) -> Insert:
 
 
 def insert_new(table: Table, *names: str) -> InsertNew:
-    """Look the row up afterwards: MySQL can't tell whether it inserted or found it."""
-    # Inline: else SQLAlchemy asks PostgreSQL for the new id, in a place where ON CONFLICT can't follow.
+    """An `InsertNew`. Look the row up afterwards: MySQL can't tell whether it was inserted or existed."""
+    # Inline: otherwise SQLAlchemy adds RETURNING for the new id, which ON CONFLICT can't follow.
     return InsertNew(table).values({name: bindparam(name) for name in names}).inline()
 
 
 def insert_selected(table: Table, source: Select[Any], *names: str) -> InsertNew:
-    """Inserts what `source` selects, a value for each column (or each of `names`), and keeps the rows that are there.
+    """Inserts the rows of `source`, with a value for each column (or each of `names`); existing rows are kept.
 
-    The columns of `source` need names of their own: MySQL would not know which one is meant.
+    The columns of `source` need unique names: MySQL would find them ambiguous.
     """
     found = source.subquery("found")
     columns = names or [column.name for column in table.c]
-    # The condition is always true; without one SQLite takes ON CONFLICT for that of a join.
+    # Always true; without a condition SQLite parses ON CONFLICT as that of a join.
     return InsertNew(table).from_select(columns, select(found).where(found.c[0].is_not(None)))
 
 
@@ -104,7 +104,7 @@ def _on_conflict_do_nothing(insert: InsertNew, compiler: SQLCompiler, **kw: Any)
 @compiles(InsertNew, "mysql")
 def _on_duplicate_key(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
     # Not INSERT IGNORE: that would also swallow a value too long for its column.
-    # With its table, because what is selected from may have a column of that name too.
+    # With its table, because the source may have a column of that name too.
     first = compiler.preparer.format_column(next(iter(insert.table.primary_key)), use_table=True)
     return f"{_plain_insert(insert, compiler, **kw)} ON DUPLICATE KEY UPDATE {first} = {first}"
 
@@ -114,7 +114,7 @@ def _plain_insert(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
 
 
 class OneOf(ColumnElement[bool]):
-    """`column IN (list)` with the whole list in one parameter, so that the text never changes."""
+    """`column IN (list)` with the whole list in one parameter, so that the SQL is always the same."""
 
     inherit_cache = False
 

@@ -109,9 +109,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
     except OSError as error:
-        raise BadBackup(f"{folder} has no whole backup: {MANIFEST} can't be read ({error.strerror})") from error
+        raise BadBackup(f"{folder} has no complete backup: {MANIFEST} can't be read ({error.strerror})") from error
     except msgspec.DecodeError as error:
-        raise BadBackup(f"{folder} has no backup that can be understood: {MANIFEST}: {error}") from error
+        raise BadBackup(f"{folder} has no readable backup: {MANIFEST}: {error}") from error
     if manifest.format != FORMAT:
         raise BadBackup(f"{folder} is of format {manifest.format}, this Feedmill knows {FORMAT}: use a newer one")
     return manifest

@@ -60,5 +60,5 @@ class Bookmarks:
         return await self.one(user_id, bookmark_id)
 
     async def read_pages(self) -> int:
-        """Fetches a lot of due pages; how many there were."""
+        """Fetches a chunk of due pages; how many there were."""
         return await fetch_bookmark_pages(self.tools)

@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 
 class BadRefreshToken(NotSignedIn):
-    """The refresh token is not ours, has run out or was used before."""
+    """The refresh token is not valid, has expired or was used before."""
 
     code = "bad_refresh_token"
 

@@ -47,7 +47,7 @@ class StillPending(Conflict):
 
 @dataclass(slots=True)
 class Webhooks:
-    """That there is no webhook is cached for some seconds; the process that creates one knows at once."""
+    """Caches for some seconds that there is no webhook; the process that creates one knows at once."""
 
     tools: OutboundTools
     _none_until: float = 0.0
@@ -125,7 +125,7 @@ class Webhooks:
         return found
 
     async def deliver(self) -> int:
-        """Sends a lot of due deliveries; how many there were."""
+        """Sends a chunk of due deliveries; how many there were."""
         return await deliver_due(self.tools)
 
     async def prune(self, now: datetime) -> int:

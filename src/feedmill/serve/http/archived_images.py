@@ -1,7 +1,7 @@
 """`GET /images/…`: serves archived images, with ranges and ETags, as inert content.
 
-The path is the object's key. Only what the database calls an archived image is looked for in the store, so no
-path leads anywhere else. Images are for whoever is signed in; `library` decides who may see which.
+The path is the object's key. It is looked up in the database first, so that no path leads to another object. Images
+are only for signed-in users; `library` decides who may see which.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The HTTP status that answers each kind of error of the caller's."""
+"""The HTTP status for each kind of `CallerError`."""
 
 from feedmill.errors import (
     BadInput,
@@ -23,5 +23,5 @@ STATUSES: dict[type[CallerError], int] = {
 
 
 def status_of(error: CallerError) -> int:
-    """The status of the nearest kind that the error is of; 400 for any other."""
+    """The status of the nearest base class of the error; 400 if there is none."""
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)

@@ -38,7 +38,7 @@ ROUTERS = (
     access_tokens.router,
     api_keys.router,
     me.router,
-    # Before the feeds: their paths would else be taken for the id of one.
+    # Before the feeds, whose routes would take these paths for an id.
     opml.router,
     subscribed_feeds.router,
     folders.router,
@@ -63,7 +63,7 @@ ROUTERS = (
     admin_settings.router,
 )
 
-# For people who are not signed in: that is what they are for.
+# For visitors who are not signed in.
 PUBLIC_ROUTES = frozenset(
     {
         "GET /setup",
@@ -79,7 +79,7 @@ PUBLIC_ROUTES = frozenset(
 
 @cache
 def routes() -> Sequence[BaseRoute]:
-    """Every route, built once in a process: they keep nothing of the application that serves them."""
+    """Every route, built once per process: they hold no state of an application."""
     every = APIRouter(
         generate_unique_id_function=operation_id,
         responses=problem_responses(400, 401, 403, 404, 413, 422, 429, 503),
@@ -92,13 +92,13 @@ def routes() -> Sequence[BaseRoute]:
 
 @cache
 def description() -> dict[str, Any]:
-    """The OpenAPI description, drawn when somebody first asks for it."""
+    """The OpenAPI description, generated at the first request for it."""
     return complete_openapi(routes(), PUBLIC_ROUTES)
 
 
 def create_api(app: App, work: JobPort) -> FastAPI:
     """The API, to be mounted at `/api`."""
-    # A redirect for a slash too many would go to whatever the Host header says.
+    # No redirects of a trailing slash: they would lead to the host in the Host header.
     api = FastAPI(
         docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False, routes=[*routes()]
     )

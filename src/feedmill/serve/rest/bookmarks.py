@@ -32,7 +32,7 @@ class NewBookmark(RequestBody):
 
 
 class BookmarkChanges(RequestBody):
-    """What is left out stays as it is."""
+    """Fields that are left out are not changed."""
 
     title: BookmarkTitle | None = None
     note: LongText | None = None

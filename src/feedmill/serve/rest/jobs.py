@@ -99,7 +99,7 @@ async def watch_job(
     batch = await find_job(app.db, who.user.id, job_id)
     seen = parse_last_event_id(last_event_id)
     if seen >= done_event_id(batch):
-        # What tells a browser not to come back again.
+        # 204 tells a browser not to reconnect.
         return Response(status_code=204)
     stream = job_event_stream(work, app.db, batch, who.user.id, seen)
     return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)

@@ -29,7 +29,7 @@ class NewWebhook(RequestBody):
 
 
 class WebhookChanges(RequestBody):
-    """What is left out stays as it is."""
+    """Fields that are left out are not changed."""
 
     url: UrlText | None = None
     events: Events | None = None

@@ -73,11 +73,11 @@ ROUTES = [
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,
-    # Before the groups, whose buttons have paths of the same form.
+    # Before the groups, whose routes match these paths too.
     *grants.routes,
     *groups.routes,
     *users.routes,
-    # Before the feeds, whose buttons are any word.
+    # Before the feeds, whose routes match these paths too.
     *merge_feeds.routes,
     *admin_feeds.routes,
     *hosts.routes,

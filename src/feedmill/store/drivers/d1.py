@@ -1,6 +1,6 @@
 """The driver for Cloudflare D1, through the proxy worker (`deploy/proxy-worker`): one POST per call.
 
-JSON has one kind of number, so a float that is whole comes back as an int: 2.0 as 2.
+JSON has one type of number, so a float without a fraction is returned as an int: 2.0 as 2.
 """
 
 from collections.abc import Sequence

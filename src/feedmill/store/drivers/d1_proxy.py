@@ -1,4 +1,4 @@
-"""The HTTP client of the D1 proxy worker: requests, responses, and its errors as ours."""
+"""The HTTP client of the D1 proxy worker: requests, responses, and its errors translated into ours."""
 
 from io import BytesIO
 from typing import Any, TypeVar
@@ -19,15 +19,15 @@ from feedmill.i18n.messages import Message
 from feedmill.store.database import Row
 from feedmill.store.drivers.d1_statements import COUNTED, D1Statement
 
-# D1 ends a query after 30 s; the rest is for the way there and back.
+# D1 ends a query after 30 s; the rest is for the network.
 RESPONSE_SECONDS = 45
 CONNECT_SECONDS = 10
-# What the proxy worker reads of a body (its body.js).
+# The largest body that the proxy worker reads (its body.js).
 MAX_BODY_BYTES = 16 * 1024 * 1024
 
 
 class ConnectionLost(DatabaseUnavailable):
-    """There was no connection, or it ended before the answer did."""
+    """There was no connection, or it was lost before the response was complete."""
 
 
 class QueryResponse(msgspec.Struct):
@@ -73,7 +73,7 @@ class D1ProxyClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def query(self, statement: D1Statement) -> list[Row]:
-        """The rows that a statement selects; asks again once when the connection is lost."""
+        """The rows that a statement selects; retried once if the connection is lost."""
         body = _encode(statement._asdict())
         try:
             answer = await self._post("/query", body)
@@ -82,7 +82,7 @@ class D1ProxyClient:
         return list(self._decode(answer, QueryResponse).results)
 
     async def batch(self, statements: list[D1Statement]) -> list[int]:
-        """How many rows each statement changed. Never sent twice: the first may have been carried out."""
+        """How many rows each statement changed. Never sent twice: the first request may have been executed."""
         body = _encode({"statements": [statement._asdict() for statement in statements]})
         changed = self._decode(await self._post("/batch", body), BatchResponse).results
         if len(changed) != len(statements):
@@ -112,7 +112,7 @@ class D1ProxyClient:
         return answer
 
     async def _send(self, path: str, body: bytes) -> tuple[int, bytes]:
-        # No redirects: the token is for this address alone.
+        # No redirects: the token is for this URL only.
         post = self._http().post(self._url + path, data=BytesIO(body), allow_redirects=False)
         async with post as response:
             return response.status, await response.read()

@@ -16,14 +16,14 @@ MAX_PARAMETERS = 100
 MAX_SQL_BYTES = 100_000
 MAX_ROW_BYTES = 2_000_000
 MAX_STATEMENTS = 1_000
-# Numbers travel as JSON and become JavaScript's: beyond this they would be rounded.
+# Numbers are sent as JSON and read by JavaScript, which rounds larger ones.
 LARGEST_INTEGER = 2**53 - 1
-# D1's own count of a DELETE includes what cascades took along; the rows that it returns are its own.
+# D1's count of a DELETE includes cascaded rows; RETURNING yields only its own.
 COUNTED = " RETURNING 1"
 
 
 class D1Statement(NamedTuple):
-    """One statement in the form that the proxy worker takes."""
+    """One statement in the form that the proxy worker accepts."""
 
     sql: str
     params: list[Any]
@@ -35,14 +35,14 @@ def one_statement(compiled: Compiled, params: Params) -> D1Statement:
 
 
 def counted_statement(compiled: Compiled, params: Params) -> D1Statement:
-    """The same, made to tell how many rows it changes itself."""
+    """The same, which also reports how many rows it changes itself."""
     sql, values = one_statement(compiled, params)
     is_delete = sql.startswith("DELETE ") and " RETURNING " not in sql
     return D1Statement(sql + COUNTED if is_delete else sql, values)
 
 
 def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[D1Statement]:
-    """As few statements as possible that do what `compiled` does for each of many sets of parameters."""
+    """As few statements as possible that have the effect of `compiled` for each of many sets of parameters."""
     rows = [[_plain(value) for value in compiled.values(params)] for params in many]
     listed = bulk_insert_sql(compiled.sql)
     if listed is None:
@@ -68,7 +68,7 @@ def _bound(sql: str, values: list[Any]) -> D1Statement:
 
 
 def _with_casts(sql: str, values: list[Any]) -> str:
-    """`sql` with integers made integers again: D1 binds every number as REAL, so 7 / 2 would be 3.5."""
+    """`sql` with casts of integers: D1 binds every number as REAL, so 7 / 2 would be 3.5."""
     pieces = _between_binds(sql)
     marks = ["CAST(? AS INTEGER)" if type(value) is int else "?" for value in values]
     return "".join(part for pair in zip(pieces, [*marks, ""], strict=True) for part in pair)
@@ -86,7 +86,7 @@ def _between_binds(sql: str) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The value as D1 can keep it."""
+    """The value as D1 can store it; raises `StatementRefused`."""
     if value is None:
         return None
     if isinstance(value, str):

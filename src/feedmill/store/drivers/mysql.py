@@ -31,7 +31,7 @@ NAME = "MySQL"
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
 
-# Repeatable read, the default, takes gap locks that make racing inserts wait for each other.
+# The default, repeatable read, takes gap locks, which make concurrent inserts wait for each other.
 ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 SQL_MODE = "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'"
 # Makes the server count the rows that a statement matched, as the other databases do, not those it changed.
@@ -89,7 +89,7 @@ class MysqlDatabase:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator["MysqlSnapshot"]:
-        """The whole database as of one moment."""
+        """A reader of the whole database as of one moment."""
         async with self._connection() as connection, connection.cursor() as cursor:
             await cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             await cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -171,7 +171,7 @@ class MysqlSnapshot:
 
 
 async def _undo(connection: Any) -> None:
-    # A connection cut in the middle of a batch must not go back to the pool, and the server undoes it anyway.
+    # A connection lost during a batch must not go back to the pool; the server rolls the batch back.
     try:
         await connection.rollback()
     except (MySQLError, OSError):

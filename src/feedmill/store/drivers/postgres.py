@@ -27,14 +27,14 @@ from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry
 NAME = "PostgreSQL"
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
-# How long all connections may be busy with others before it is said that the database can't be used.
+# How long a call waits for a free connection before the database counts as unavailable.
 WAIT_SECONDS = 30
 CLOSE_SECONDS = 2
 STATEMENT_SECONDS = 60
 MIGRATION_SECONDS = 3600
-# To compile a page's statement, or to start workers for it, takes longer than the page. PostgreSQL 15 moreover takes
-# what workers sort for fewer rows than it is. By default it expects a disk that seeks for every row of an index, and
-# then may read and sort a whole feed instead of one page of its index.
+# JIT compilation and parallel workers take longer than the query of a page, and PostgreSQL 15 underestimates the rows
+# that workers sort. The default random_page_cost assumes a seek for every row of an index, so that the planner may
+# read and sort a whole feed instead of one page of its index.
 SHORT_STATEMENTS = "SET jit = off; SET max_parallel_workers_per_gather = 0; SET random_page_cost = 1.1"
 MIGRATION_LOCK = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
 MIGRATION_UNLOCK = "SELECT pg_advisory_unlock(hashtext('feedmill migrations'))"
@@ -56,7 +56,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
-        # Without the name and the password before it.
+        # Without user name and password.
         self._where = urlsplit(url).netloc.rpartition("@")[2]
         self._pool_size = pool_size
         self._compile = Compiler(asyncpg_dialect())  # type: ignore[no-untyped-call]
@@ -73,7 +73,7 @@ class PostgresDatabase:
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection:
-            # IF NOT EXISTS does not help two that create the same table at once.
+            # IF NOT EXISTS does not help when two processes create the same table at once.
             await connection.execute(MIGRATION_LOCK, timeout=MIGRATION_SECONDS)
             try:
                 await connection.execute(sql, timeout=MIGRATION_SECONDS)
@@ -82,7 +82,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator["PostgresSnapshot"]:
-        """The whole database as of one moment."""
+        """A reader of the whole database as of one moment."""
         async with self._connection() as one, one.transaction(isolation="repeatable_read", readonly=True):
             yield PostgresSnapshot(one, self._compile)
 
@@ -101,7 +101,7 @@ class PostgresDatabase:
 
     async def _run_batch(self, steps: Sequence[Step]) -> list[int]:
         async with self._connection() as connection:
-            if len(steps) == 1:  # a statement alone is all or nothing by itself, in one round trip instead of three
+            if len(steps) == 1:  # a single statement is atomic by itself, in one round trip instead of three
                 return [await self._run_step(connection, *steps[0])]
             async with connection.transaction():
                 return [await self._run_step(connection, *step) for step in steps]
@@ -155,7 +155,7 @@ async def _set_up_session(connection: Any) -> None:
 
 
 async def _skip_reset(connection: Any) -> None:
-    """Nothing here outlives its transaction, so asking for a clean session would be one more round trip."""
+    """Does not reset the session: nothing outlives its transaction, and a reset is one more round trip."""
 
 
 def _rows_changed(status: str) -> int:

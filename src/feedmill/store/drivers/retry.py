@@ -12,11 +12,11 @@ BATCH_TRIES = 5
 
 
 class TransactionConflict(DatabaseError):
-    """Two batches stood in each other's way and the server undid ours."""
+    """Two batches conflicted, and the server rolled ours back."""
 
 
 async def retry_read(read: Callable[[], Awaitable[Result]]) -> Result:
-    """Reads once more: the pool may have handed out a connection that died with the server's last restart."""
+    """Retries a read once: the pool may have returned a connection that was lost when the server restarted."""
     try:
         return await read()
     except DatabaseUnavailable:
@@ -24,7 +24,7 @@ async def retry_read(read: Callable[[], Awaitable[Result]]) -> Result:
 
 
 async def retry_batch(run: Callable[[], Awaitable[Result]]) -> Result:
-    """Runs a batch until it wins its race; one that lost was undone whole, so it may be run again as it is."""
+    """Runs a batch, and retries it after a conflict: it was rolled back completely."""
     for _ in range(BATCH_TRIES - 1):
         try:
             return await run()

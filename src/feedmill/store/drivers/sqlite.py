@@ -1,7 +1,7 @@
 """The driver for SQLite in WAL mode: many readers and one writer thread, so no call sees a locked database.
 
-`synchronous` is NORMAL: a killed process loses nothing; a power cut may undo the last commits whole (never
-half of one), which a refresh then simply does again.
+`synchronous` is NORMAL: a killed process loses nothing; a power cut may undo the last commits (each completely), and
+the next refresh does that work again.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ from feedmill.store.drivers.sqlite_writer import SqliteWriter, Work
 Result = TypeVar("Result")
 
 READERS = 4
-# Other processes (commands beside a server) may hold the write lock for as long as their batch takes.
+# Other processes, such as commands, may hold the write lock for as long as their batch takes.
 BUSY_SECONDS = 30
-# A migration makes some dozens of changes, one right after the other.
+# A migration makes some dozens of changes in quick succession.
 SCHEMA_CHANGES = 100
-# Only a new file heeds this. Texts of a few kB fit; smaller pages cost a third more CPU to commit.
+# Has an effect on a new file only. Texts of a few kB fit; with smaller pages a commit takes a third more CPU.
 PAGE_SIZE = "PRAGMA page_size = 8192"
 WAL = "PRAGMA journal_mode = WAL"
 PRAGMAS = (
@@ -54,7 +54,7 @@ UNAVAILABLE = {
     sqlite3.SQLITE_CORRUPT: "damaged",
     sqlite3.SQLITE_NOTADB: "not_sqlite",
 }
-# One for all files that are open: what it remembers is the same for each.
+# One for all open files: compiled statements are the same for each.
 COMPILE = Compiler(sqlite_dialect(paramstyle="qmark"))
 
 
@@ -94,7 +94,7 @@ class SqliteDatabase:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SqliteSnapshot"]:
-        """The whole database as of one moment."""
+        """A reader of the whole database as of one moment."""
         with ThreadPoolExecutor(1, "sqlite-snapshot") as thread:
             reader = SqliteSnapshot(self, thread)
             await self._on(thread, lambda connection: connection.execute("BEGIN").close())
@@ -159,7 +159,7 @@ class SqliteDatabase:
         code = getattr(error, "sqlite_errorcode", None)
         if isinstance(error, sqlite3.IntegrityError):
             return ConstraintViolated(str(error))
-        # The low byte is the primary code; the rest says more than a person needs.
+        # The low byte is the primary code.
         if code is not None and code & 0xFF in UNAVAILABLE:
             return DatabaseUnavailable(Message(f"database.file_{UNAVAILABLE[code & 0xFF]}", file=str(self._path)))
         return StatementRefused(Message("database.refused", database="SQLite", detail=str(error)))
@@ -172,7 +172,7 @@ class SqliteDatabase:
 
 
 class SqliteSnapshot:
-    """A connection of its own inside a transaction, which begins with its first query and sees no changes."""
+    """A separate connection in a transaction, which begins with its first query and sees no later changes."""
 
     def __init__(self, db: SqliteDatabase, thread: ThreadPoolExecutor) -> None:
         self._db = db
@@ -183,7 +183,7 @@ class SqliteSnapshot:
 
 
 def _turn_to_wal(connection: sqlite3.Connection, deadline: float) -> None:
-    """Asks again by itself: of several that open a new file at once, SQLite refuses all but one without waiting."""
+    """Retries: when several processes open a new file at once, SQLite refuses all but one without waiting."""
     while True:
         try:
             connection.execute(WAL)
@@ -201,7 +201,7 @@ def _select(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list
 
 
 def _execute_read(connection: sqlite3.Connection, sql: str, values: list[Any]) -> sqlite3.Cursor:
-    """Compiles the statement anew while another process changes the schema: SQLite itself does so only once."""
+    """Prepares the statement again while another process changes the schema: SQLite itself does so only once."""
     for _ in range(SCHEMA_CHANGES):
         try:
             return connection.execute(sql, values)
@@ -231,7 +231,7 @@ def _copy(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def quick_check(path: Path) -> str:
-    """What SQLite says of a file that nobody uses: `ok`, or what is wrong. Nothing is left beside the file."""
+    """The result of SQLite's check of a file that nobody uses: `ok`, or what is wrong. Leaves no other files."""
     with closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as connection:
         [[result]] = connection.execute("PRAGMA quick_check(1)").fetchall()
     return str(result)

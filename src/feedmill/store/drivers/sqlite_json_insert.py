@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-# What a list may have: half of the longest text of D1, to be kind to the database's memory.
+# The size of a list: half of D1's longest text, to limit the memory of the database.
 LIST_BYTES = 1_000_000
 SQL_TOKEN = re.compile(r"""'[^']*'|"[^"]*"|\?|[()]|\bVALUES\b|[^'"?()V]+|V""")
 
@@ -23,13 +23,13 @@ def bulk_insert_sql(sql: str) -> str | None:
         return None
     numbers = iter(range(len(row)))
     values = [f"json_extract(listed.value, '$[{next(numbers)}]')" if word == "?" else word for word in row]
-    # WHERE true: without it SQLite takes ON CONFLICT for the condition of a join.
+    # WHERE true: without it SQLite parses ON CONFLICT as the condition of a join.
     source = " FROM json_each(?) AS listed WHERE true"
     return "".join([*head, "SELECT ", *values, source, *tail])
 
 
 class JsonRows(NamedTuple):
-    """Rows and the list that holds them; one row that is too long for a list has one to itself."""
+    """Rows and the JSON list of them; a row that is too long for a list is alone."""
 
     rows: list[Sequence[Any]]
     listed: bytes
@@ -61,13 +61,13 @@ def _joined(encoded: list[bytes]) -> bytes:
 
 
 def _reads_its_own_table(head: str, row: str) -> bool:
-    """Whether a row may depend on the rows inserted before it, which it would no longer see."""
+    """Whether a row may depend on rows that the same statement inserts before it."""
     table = head.removeprefix("INSERT INTO ").split()[0].strip('"')
     return bool(re.search(r"\bSELECT\b", row)) and bool(re.search(rf"\b{re.escape(table)}\b", row))
 
 
 def _parts_of_insert(words: list[str]) -> tuple[list[str], list[str], list[str]] | None:
-    """What stands before VALUES, inside its parentheses and after them; None when it is no such insert."""
+    """The SQL before VALUES, inside its parentheses and after them; None if it is no such insert."""
     if not words or not words[0].startswith("INSERT INTO ") or "VALUES" not in words:
         return None
     values = words.index("VALUES")

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 Work = Callable[[sqlite3.Connection], Any]
 
-# A commit costs about as much as a small batch; a longer row of them would keep the first one waiting.
+# A commit costs about as much as a small batch; with more tasks the first would wait too long.
 MAX_TASKS_PER_COMMIT = 32
 CLOSE_SECONDS = 2
 
 
 class WriteTask(NamedTuple):
-    """Work, and the future of whoever waits for it. `alone`: outside any transaction."""
+    """A function to run, and the future for its result. `alone`: outside any transaction."""
 
     work: Work
     alone: bool
@@ -25,13 +25,13 @@ class WriteTask(NamedTuple):
 
 
 class TaskError(NamedTuple):
-    """What a task came to, if that was an error."""
+    """The error of a task."""
 
     error: Exception
 
 
 class SqliteWriter:
-    """Each task happens whole or not at all, whatever becomes of those beside it."""
+    """Runs tasks in a thread. Each task is atomic, whatever happens to the others in the same commit."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
@@ -50,7 +50,7 @@ class SqliteWriter:
         return await task.future
 
     def close(self) -> None:
-        """Finishes what waits and lets go of the connection; soon, even if somebody else has locked the file."""
+        """Finishes waiting tasks and closes the connection; soon, even if another process has locked the file."""
         with self._door:
             self._closed = True
             self._tasks.put(None)
@@ -58,7 +58,7 @@ class SqliteWriter:
             self._thread.join(CLOSE_SECONDS)
 
     def _take(self, task: WriteTask) -> None:
-        """Puts a task in the row, or refuses it: behind a closed door nobody would ever answer."""
+        """Queues a task; refuses it after `close`, because nothing would run it."""
         with self._door:
             if self._closed:
                 raise sqlite3.ProgrammingError("the database was closed")
@@ -101,7 +101,7 @@ class SqliteWriter:
             if self._connection is None:
                 self._connection = self._connect()
             return work(self._connection)
-        except Exception as error:  # Whatever it is, it belongs to whoever waits for the work.
+        except Exception as error:  # Any error belongs to the caller that waits for the task.
             return TaskError(error)
 
 
@@ -123,7 +123,7 @@ def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
     try:
         result = work(connection)
     except Exception as error:
-        # A full disk ends the whole transaction; then there is nothing left to go on with.
+        # A full disk rolls back the whole transaction.
         if not connection.in_transaction:
             raise
         connection.execute("ROLLBACK TO task")
@@ -133,10 +133,10 @@ def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
 
 
 def _send_results(tasks: list[WriteTask], results: list[Any]) -> None:
-    """Wakes every loop once, however many of its tasks are done."""
+    """Wakes each event loop once, however many of its tasks are done."""
     for loop in {task.loop for task in tasks}:
         outcomes = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
-        # A loop that was closed has nobody left who waits.
+        # Nobody waits in a loop that was closed.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_set_results, outcomes)
 

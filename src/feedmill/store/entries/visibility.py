@@ -1,7 +1,7 @@
 """Who may see an entry: a user who subscribes to its feed, starred it, keeps it for later or labelled it.
 
-The rule stands here in the three forms that statements need; a statement is fast only in the one that fits it. For
-everybody else there is no such entry.
+The rule is here in three forms, because each statement is fast only with one of them. For all other users the entry
+does not exist.
 """
 
 from typing import Any
@@ -18,12 +18,12 @@ is_kept_for_later: Condition = states.c.later_at.is_not(None)
 
 
 def is_visible_row(is_labelled: Condition) -> Condition:
-    """Of a row of entries with the user's subscription and states joined to it, if there are any."""
+    """The rule for a row of entries that is joined with the user's subscription and states, if there are any."""
     return or_(subscriptions.c.id.is_not(None), is_starred, is_kept_for_later, is_labelled)
 
 
 def is_visible(user_id: UserId) -> Condition:
-    """Of an entry alone."""
+    """The rule for an entry alone."""
     subscribed = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == user_id)
     return or_(
         entries.c.feed_id.in_(subscribed),
@@ -33,7 +33,7 @@ def is_visible(user_id: UserId) -> Condition:
 
 
 def visible_entry_ids(user_id: UserId) -> CompoundSelect[Any]:
-    """The ids of all that the user may see."""
+    """The ids of all entries that the user may see."""
     subscribed = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == user_id)
     labelled = select(entry_labels.c.entry_id).join(labels, labels.c.id == entry_labels.c.label_id)
     return union(
@@ -45,7 +45,7 @@ def visible_entry_ids(user_id: UserId) -> CompoundSelect[Any]:
 
 
 def has_state(user_id: UserId) -> Exists:
-    """Whether the user ever did something with the entry; `where` says what."""
+    """Whether the user has a state for the entry that fulfils `where`."""
     return exists().where(states.c.user_id == user_id, states.c.entry_id == entries.c.id)
 
 
@@ -57,5 +57,5 @@ def has_label_of(user_id: UserId) -> Exists:
 
 
 def entry_ids_of_states(user_id: UserId) -> Select[Any]:
-    """The ids of entries that the user ever did something with; `where` says what."""
+    """The ids of entries for which the user has a state that fulfils `where`."""
     return select(states.c.entry_id).where(states.c.user_id == user_id)

@@ -1,7 +1,7 @@
 """Applies the numbered SQL migrations of each database, one process at a time.
 
 A migration is a file per dialect, `0001_base.sqlite.sql`, frozen once it is released. Each of its statements
-can be run again, so that one that was killed half-way is simply run again from its start.
+can be repeated, so that an interrupted migration is run again from its start.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -52,7 +52,7 @@ async def migrate(db: Database) -> list[Migration]:
 
 
 async def pending_migrations(db: Database) -> list[Migration]:
-    """The migrations that this database has not seen yet."""
+    """The migrations that were not applied to this database yet."""
     try:
         applied = {row["version"] for row in await db.query(APPLIED)}
     except StatementRefused:
@@ -75,13 +75,13 @@ def read_migrations(dialect_name: str) -> tuple[Migration, ...]:
 
 def _read(stem: str, text: str) -> Migration:
     number, _, name = stem.partition("_")
-    # One line a statement: D1's exec takes a line break for the end of one.
+    # One line per statement: D1's exec ends a statement at a line break.
     statements = tuple(" ".join(part.split()) for part in text.split(";\n") if part.strip())
     return Migration(int(number), name, statements)
 
 
 def sqlalchemy_dialect(name: str) -> Dialect:
-    """SQLAlchemy's dialect of this name; only the one that is asked for is imported."""
+    """SQLAlchemy's dialect of this name; the others are not imported."""
     dialect: Dialect = registry.load(name)()
     return dialect
 

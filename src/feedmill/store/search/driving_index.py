@@ -1,8 +1,8 @@
 """Conditions that may be the driving index of a search, because few entries fulfil them.
 
-By date, the walk ends as soon as a page is full: best when much of what it meets fits. But three starred entries
-among a million would be met after a million steps. So what is narrow is counted first, up to `FEW`, and is the
-driving index if it is. Whether words can be depends on the database (`search_dialect.py`).
+A scan by date ends as soon as a page is full, which is best if many entries match. But to find three starred entries
+among a million it would read all of them. So matches of narrow conditions are counted first, up to `FEW`; a condition
+with few matches becomes the driving index. Whether words can do so depends on the database (`search_dialect.py`).
 """
 
 from typing import Any
@@ -28,9 +28,9 @@ from feedmill.store.entries.visibility import (
 from feedmill.store.schema import entries, entry_labels, subscriptions, unread, users
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch
 
-# So many are looked at one by one in some 20 ms.
+# This many entries are checked one by one in about 20 ms.
 FEW = 5_000
-# More than these are not added up to know whether they are few.
+# The most subscriptions whose entries are counted for this.
 FEW_SUBSCRIPTIONS = 50
 
 WORDS = ConditionShape("words")
@@ -75,7 +75,7 @@ async def find_narrow_condition(db: Database, search: PreparedSearch, user_id: i
 
 
 def entries_of_condition(driving_condition: ConditionShape) -> Select[Any] | CompoundSelect[Any]:
-    """The entries of a condition to begin with."""
+    """The entries that fulfil the driving condition."""
     match driving_condition.kind:
         case "feeds":
             return _of_feeds(driving_condition.name)

@@ -1,6 +1,6 @@
 """Writes the search index: one row per entry in `search_texts`, in the same batch as the entry.
 
-The form of the row is the database's; its module in this folder says which.
+The form of the row depends on the database; see its module in this folder.
 """
 
 from collections.abc import Iterable, Sequence

@@ -17,10 +17,10 @@ from sqlalchemy import (
 
 # Two entries of one second are told apart by their ids, which are below this.
 IDS_PER_SECOND = 2**31
-# The seconds that fit before them in 64 bits: 1901 to 2106.
+# The range of seconds that fit before the id in 64 bits: 1901 to 2106.
 EARLIEST, LATEST = -(2**31), 2**32 - 2
 
-# What all forms of it have. Not among the tables of the schema: a backup leaves it out, because it can be made again.
+# The columns that all forms of the table have. Not in the schema: a backup leaves it out, because it can be rebuilt.
 search_texts = table("search_texts", column("place", BigInteger), column("entry_id", BigInteger), column("words"))
 
 ENTRY_ID = "(SELECT id FROM entries WHERE feed_id = :feed_id AND guid = :guid)"
@@ -33,7 +33,7 @@ IF_UNCHANGED = (
 
 
 def place_seconds(sort_at: datetime) -> int:
-    """The time as a place begins with it."""
+    """The seconds of a time, with which a place begins."""
     return min(max(floor(sort_at.timestamp()), EARLIEST), LATEST)
 
 

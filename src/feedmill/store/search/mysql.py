@@ -1,6 +1,6 @@
-"""Search on MySQL: words that say where they stand (`tz` title, `az` author, `xz` text).
+"""Search on MySQL: words with a prefix for their field (`tz` title, `az` author, `xz` text).
 
-Its full-text index has no weights and drops what is short or common. A search always begins with the words.
+Its full-text index has no weights and ignores short and common words. Words are always the driving condition.
 """
 
 # ruff: noqa: S608 (what is put together here are constants)
@@ -34,7 +34,7 @@ _WORDS = (
 class Against(FunctionElement[Any]):
     """`MATCH (column) AGAINST (query IN BOOLEAN MODE)`: zero when a row does not fit.
 
-    SQLAlchemy has it only together with its dialect, which takes megabytes and is imported for a database that is used.
+    SQLAlchemy has it only in its MySQL dialect, which takes megabytes and is only imported for MySQL.
     """
 
     name = "against"
@@ -49,7 +49,7 @@ def _match_against(element: Against, compiler: SQLCompiler, **kw: Any) -> str:
 
 
 def boolean_mode(condition: SearchCondition) -> str:
-    """The condition as MATCH … AGAINST takes it in boolean mode."""
+    """The condition in the syntax of MATCH … AGAINST in boolean mode."""
     match condition:
         case TextMatch(words, scope, prefix):
             return f"({' '.join(_phrase(words, mark, prefix) for mark in _PREFIXES[scope])})"
@@ -66,7 +66,7 @@ def _phrase(words: tuple[str, ...], mark: str, prefix: bool) -> str:
         return f"{marked[0]}{'*' if prefix else ''}"
     if not prefix:
         return f'"{" ".join(marked)}"'
-    # A phrase can't go on, so these words may stand anywhere.
+    # A phrase can't end with a prefix, so these words match in any order.
     return f"({' '.join(f'+{word}' for word in marked)}*)"
 
 

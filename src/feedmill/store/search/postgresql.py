@@ -40,9 +40,9 @@ from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHA
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
-# So many are fetched without a thought.
+# Up to this many matches are always fetched.
 RARE = 10_000
-# To look into one more vector while walking takes as long as fetching so many that the index named.
+# Checking one vector during a scan by date takes as long as fetching this many matches from the index.
 LOOK = 8
 
 _WEIGHTS: dict[SearchField, str] = {"title": "A", "author": "B", "text": "D", "any": ""}
@@ -56,8 +56,8 @@ _VECTOR = (
 class ToTsquery(FunctionElement[Any]):
     """`to_tsquery(configuration, query)`.
 
-    Not `func.to_tsquery`: the PostgreSQL compiler refuses that name unless it is SQLAlchemy's own class, which comes
-    only together with its dialect; that takes megabytes and is imported for a database that is used.
+    Not `func.to_tsquery`: the PostgreSQL compiler refuses that name unless it is SQLAlchemy's own class, which is
+    in its dialect; that takes megabytes and is only imported for PostgreSQL.
     """
 
     name = "to_tsquery"
@@ -70,7 +70,7 @@ def _to_tsquery(element: ToTsquery, compiler: SQLCompiler, **kw: Any) -> str:
 
 
 def tsquery(condition: SearchCondition) -> str:
-    """The condition as `to_tsquery` takes it."""
+    """The condition in the syntax of `to_tsquery`."""
     match condition:
         case TextMatch(words, scope, prefix):
             weight = _WEIGHTS[scope]
@@ -92,7 +92,7 @@ def _lexeme(word: str, mark: str) -> str:
 
 def _query(name: str) -> ColumnElement[Any]:
     query = ToTsquery(literal_column("'simple'"), bindparam(name, type_=String()))
-    # In a select of its own: else PostgreSQL guesses from the words, and makes its plan anew for others.
+    # In a separate select: otherwise PostgreSQL plans by the words, and plans again for other words.
     return select(query).scalar_subquery()
 
 
@@ -100,8 +100,8 @@ def _is_match(name: str, vector: ColumnElement[Any] = search_texts.c.words) -> S
     return vector.op("@@", is_comparison=True)(_query(name))
 
 
-# All that have the words, by date, before anything is looked up for the few that are needed. With an offset, or
-# PostgreSQL would walk by date after all.
+# All matches by date, before anything is looked up for the few that are needed. The offset keeps PostgreSQL from
+# scanning by date.
 _all_texts = search_texts.alias("all_texts")
 _matched = (
     select(_all_texts.c.entry_id, _all_texts.c.place)
@@ -111,7 +111,7 @@ _matched = (
     .subquery("matched")
 )
 
-# What the planner expects, from its statistics of common words.
+# The planner's estimate, from its statistics of common words.
 _EXPECTED = text(
     "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts WHERE words @@ to_tsquery('simple', CAST(:match AS text))"
 )
@@ -148,7 +148,7 @@ class PostgresqlSearch:
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
-        """A narrow condition, or the words unless they are so common that a walk by date is shorter.
+        """A narrow condition, or the words unless they are so common that a scan by date is faster.
 
         If words are the driving condition, all that match are fetched.
         """
@@ -162,19 +162,19 @@ class PostgresqlSearch:
         return _is_match(name)
 
     def has_match(self, driving_condition: ConditionShape | None) -> Sql:
-        # By date PostgreSQL then can neither begin with the words nor guess from them: one plan serves every word.
+        # By date, PostgreSQL then can't start with the words or plan by them: one plan serves all words.
         return func.coalesce(_is_match("match"), false()) if driving_condition is None else _is_match("match")
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
-        """Not for a narrow condition: PostgreSQL would read its index of places too."""
+        """False for a narrow condition: PostgreSQL would read the index of places too."""
         return driving_condition in (None, WORDS)
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
-        """With an offset PostgreSQL does not turn it into a join with all entries."""
+        """Adds an offset, so that PostgreSQL does not turn it into a join with all entries."""
         return entry.offset(literal_number(0))
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
-        """The rank needs the whole vector, which is better not looked at before the newest are known."""
+        """None: the rank needs the whole vector, which is read only for the newest matches."""
         return search_texts.c.words
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
@@ -182,7 +182,7 @@ class PostgresqlSearch:
 
 
 async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, limit: int) -> ConditionShape | None:
-    """By how many matches PostgreSQL expects."""
+    """Decides by the number of matches that PostgreSQL expects."""
     [plan] = await db.query(_EXPECTED, {"match": search.params["match"]})
     expected = int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
     if expected <= RARE:
@@ -190,7 +190,7 @@ async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, 
     [visible] = await db.query(_VISIBLE_TOTALS, {"user_id": user_id})
     if visible["subscriptions"] <= FEW_SUBSCRIPTIONS and await is_few(db, VISIBLE, search, user_id):
         return VISIBLE
-    # Walking by date until enough was met, or fetching all that match.
+    # Scanning by date until enough are found, or fetching all matches.
     total = max(visible["of"], 1)
     share = min(int(visible["entries"]) / total, 1)
     return None if share > 0 and expected > sqrt(LOOK * limit * total / share) else WORDS

@@ -28,7 +28,7 @@ class IndexSql(NamedTuple):
 
 
 class SearchStart(NamedTuple):
-    """What a search selects from, the column by which that is ordered, and what must hold there.
+    """The source of a search, the column by which it is ordered, and conditions on it.
 
     `tables` are those in the source that conditions on the entry may name.
     """
@@ -42,7 +42,7 @@ class SearchStart(NamedTuple):
 class SearchDialect(Protocol):
     """The full-text search of one database.
 
-    The driving condition is what a search begins with: the words, a narrow condition, or (None) the date.
+    The driving condition is what a search starts with: the words, a narrow condition, or None for a scan by date.
     """
 
     index_sql: IndexSql
@@ -50,34 +50,34 @@ class SearchDialect(Protocol):
     """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
 
     def match_text(self, condition: SearchCondition) -> str:
-        """Words and phrases in the full-text syntax of the database; `TypeError` for what is no text."""
+        """Words and phrases in the full-text syntax of the database; raises `TypeError` for other conditions."""
 
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
-        """What to begin with; a walk by date may end when it has found as many as `limit`."""
+        """The driving condition; a scan by date may end after `limit` matches."""
 
     def has_words(self, name: str) -> Sql:
-        """Whether a text has the words of the parameter `name`."""
+        """The condition that a text has the words in the parameter `name`."""
 
     def has_match(self, driving_condition: ConditionShape | None) -> Sql:
-        """Whether a text has the words of the whole search, where something else is the driving condition."""
+        """The condition that a text has the words of the whole search, if they are not the driving condition."""
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
-        """Whether the index of places may be walked to find the newest."""
+        """Whether the index of places may be scanned to find the newest."""
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
-        """The subquery that looks up one entry, so that it stays one."""
+        """The subquery that looks up one entry, in a form that the database does not turn into a join."""
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
-        """What is read of each of the newest to rank it; None when it is read later."""
+        """The value of each of the newest matches that ranks it; None if it is read later."""
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
-        """The newest in the order of how well the words fit; `rank_value` is in their column `measured`."""
+        """The newest matches, the best first; `rank_value` is in their column `measured`."""
 
 
 def by_score(newest: FromClause, score: ColumnElement[Any]) -> Select[Any]:
-    """The newest, those of the least `score` first."""
+    """The newest matches, those with the smallest `score` first."""
     labelled = score.label("score")
     return select(newest.c.entry_id, newest.c.place, labelled).order_by(labelled)
 

@@ -101,7 +101,7 @@ def _flattened(condition: SearchCondition) -> Iterator[SearchCondition]:
 
 
 def is_text(condition: SearchCondition) -> bool:
-    """Whether a text index can answer this by itself; it can't list what lacks a word."""
+    """Whether a text index can answer this by itself; it can't find texts without a word."""
     match condition:
         case TextMatch():
             return True

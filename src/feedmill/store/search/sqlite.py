@@ -1,6 +1,6 @@
-"""Search on SQLite and D1: an FTS5 index, which triggers keep.
+"""Search on SQLite and D1: an FTS5 index, kept up to date by triggers.
 
-FTS5 walks its index by date, because a row's number in it is its place. So a common word costs no more than a rare one.
+The rowid of the index is the entry's place, so FTS5 scans by date. A common word costs no more than a rare one.
 """
 
 # ruff: noqa: S608 (what is put together here are constants)
@@ -25,7 +25,7 @@ from feedmill.store.search.index_table import (
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
-# How much more a word weighs in a title, in an author's name, in a text.
+# The weight of a word in a title, in an author's name, in a text.
 WEIGHTS = (10.0, 5.0, 1.0)
 
 _COLUMNS: dict[SearchField, str] = {"title": "title : ", "author": "author : ", "text": "words : ", "any": ""}
@@ -34,7 +34,7 @@ _bm25 = func.bm25(literal_column("search_index"), *map(literal_column, map(str, 
 
 
 def fts5(condition: SearchCondition) -> str:
-    """The condition as FTS5 takes it."""
+    """The condition in the syntax of FTS5."""
     match condition:
         case TextMatch(words, scope, prefix):
             return f'({_COLUMNS[scope]}"{" ".join(words)}"{" *" if prefix else ""})'
@@ -52,8 +52,7 @@ def _is_match(name: str) -> Sql:
 
 
 class SqliteSearch:
-    # `revise` does not update, because D1 then would take a statement an entry; where nothing is to be updated, it adds
-    # what was missing.
+    # `revise` is an upsert, because an update would take one statement per entry on D1; it also adds a missing row.
     index_sql: IndexSql = IndexSql(
         add="INSERT INTO search_texts (place, entry_id, title, author, words) "
         f"VALUES ({PLACE}{ENTRY_ID}, {ENTRY_ID}, :title, :author, :words)",
@@ -78,7 +77,7 @@ class SqliteSearch:
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
-        """A narrow condition, or the words, whose index walks by date too."""
+        """A narrow condition, or the words, whose index is scanned by date too."""
         if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
             return narrow
         if await sees_few_entries(db, search, user_id):
@@ -86,7 +85,7 @@ class SqliteSearch:
         return WORDS if search.has_match else None
 
     def has_words(self, name: str) -> Sql:
-        # Plus nothing: SQLite would begin with all that match.
+        # The + 0 keeps SQLite from starting with all matches.
         return (search_texts.c.place + 0).in_(select(_index.c.rowid).where(_is_match(name)))
 
     def has_match(self, driving_condition: ConditionShape | None) -> Sql:
@@ -99,7 +98,7 @@ class SqliteSearch:
         return entry
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
-        """FTS5 can rank only what it selects itself."""
+        """None: FTS5 can rank only rows that it selects itself."""
         return _bm25 if driving_condition == WORDS else None
 
     def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:

@@ -46,7 +46,7 @@ class NewSubscription:
 
     @property
     def asks_something(self) -> bool:
-        """Whether the subscriber chose options that change the feed."""
+        """Whether the subscriber chose options that affect the feed."""
         return self.settings.interval_seconds is not None or self.settings.archive_policy is not None
 
 

@@ -88,7 +88,7 @@ async def retention_preferences(db: Database) -> list[RetentionPreference]:
 def steps_to_change_settings(
     user_id: int, subscription_id: int, before: FeedSettings, after: FeedSettings
 ) -> list[Step]:
-    """The columns are always written, the JSON only when it changes. The feed is to agree on it in the same batch."""
+    """The columns are always written, the JSON only if it changed. The same batch must update the feed's flag."""
     chosen = {f"new_{name}": value for name, value in settings_columns(after).items()}
     own = {"subscription": subscription_id, "of_user": user_id} | chosen
     changes_json = encode_settings(before) != encode_settings(after)

@@ -83,7 +83,7 @@ class AdminFeedPage(BaseModel):
 
 
 class AdminFeedChanges(RequestBody):
-    """What is left out stays as it is."""
+    """Fields that are left out are not changed."""
 
     url: UrlText | None = Field(None, description="The new URL, for all subscribers.")
     paused: StrictBool | None = Field(

@@ -60,7 +60,7 @@ class NewUser(RegistrationRequest):
 
 
 class UserChanges(RequestBody):
-    """What is left out stays as it is."""
+    """Fields that are left out are not changed."""
 
     status: UserStatus | None = Field(None, description="A disabled user can't sign in, and is signed out at once.")
     is_admin: bool | None = None

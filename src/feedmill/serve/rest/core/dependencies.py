@@ -15,7 +15,7 @@ from feedmill.serve.http.auth import caller_of, has_bearer_token
 
 
 async def current_caller(request: Request) -> Caller:
-    """The caller of the API, or `NotSignedIn`. A browser must also show that one of our pages asks."""
+    """The caller of the API; raises `NotSignedIn`. A request with a session cookie also needs a CSRF token."""
     who = await caller_of(request)
     if who is None:
         raise NotSignedIn(Message("error.not_signed_in"))
@@ -25,7 +25,7 @@ async def current_caller(request: Request) -> Caller:
 
 
 def require_scope(scope: str) -> Callable[[Caller], Awaitable[Caller]]:
-    """A dependency: the caller, who may do this."""
+    """A dependency that returns the caller; raises `NotAllowed` without that scope."""
 
     async def check(who: Caller = Depends(current_caller)) -> Caller:  # noqa: B008
         if scope == ADMIN and not who.user.is_admin:
@@ -48,7 +48,7 @@ def _jobs(request: Request) -> JobPort:
 
 
 async def set_no_store(response: Response) -> None:
-    """Has no browser and no proxy keep an answer, unless the route says otherwise."""
+    """Forbids caching of the response, unless the route sets its own header."""
     response.headers["Cache-Control"] = "no-store"
 
 

@@ -26,7 +26,7 @@ HEADERS = {
 
 
 class DocsField(NamedTuple):
-    """A parameter, or a part of a body, as one line."""
+    """A parameter or a field of a body, shown as one line."""
 
     name: str
     kind: str
@@ -57,7 +57,7 @@ async def read_docs(request: Request) -> HTMLResponse:
 
 
 def operations_by_tag(description: Mapping[str, Any]) -> dict[str, list[DocsOperation]]:
-    """The operations of a description by their subject."""
+    """The operations of the OpenAPI description by tag."""
     found: dict[str, list[DocsOperation]] = {}
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
@@ -89,7 +89,7 @@ def _parameter(description: Mapping[str, Any], one: Mapping[str, Any]) -> DocsFi
 
 
 def _body_fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[DocsField]:
-    # A body that may be left out shows as if it was sent.
+    # An optional body is shown with its fields.
     several = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
     schema = _resolved(description, several[0] if len(several) == 1 else schema)
     needed = schema.get("required", ())
@@ -98,7 +98,7 @@ def _body_fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> I
 
 
 def describe_type(description: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """A schema in a few words."""
+    """A short text for the type of a schema."""
     if "enum" in schema or "const" in schema:
         return " | ".join(map(str, schema.get("enum", [schema.get("const")])))
     if several := schema.get("anyOf") or schema.get("oneOf"):

@@ -23,7 +23,7 @@ class FieldErrorResponse(BaseModel):
 
 
 class ProblemResponse(BaseModel):
-    """What went wrong: `code` for programs, `detail` for people, `errors` when fields are to blame."""
+    """An error: `code` for programs, `detail` for people, `errors` by field."""
 
     type: str = Field(default="about:blank")
     title: str
@@ -34,13 +34,13 @@ class ProblemResponse(BaseModel):
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route, for OpenAPI."""
+    """The error responses of a route, for OpenAPI."""
     content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{ProblemResponse.__name__}"}}}
     return {status: {"description": TITLES[status], "content": content} for status in statuses}
 
 
 def install_error_handlers(api: FastAPI) -> None:
-    """Makes every error of the API a problem."""
+    """Turns every error of the API into a problem response."""
     api.add_exception_handler(CallerError, _handle_caller_error)
     api.add_exception_handler(InfrastructureError, _handle_infrastructure_error)
     api.add_exception_handler(RequestValidationError, _handle_validation_error)
@@ -82,7 +82,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> JSONResp
 
 
 def _allow_header(request: Request) -> dict[str, str]:
-    """What may be done at this address; each of its methods is a route of its own, and knows of no other."""
+    """The methods of this path for the `Allow` header; each method is a route of its own."""
     api: FastAPI = request.app
     here = [route for route in api.routes if route.matches(request.scope)[0] is not Match.NONE]
     return {"Allow": ", ".join(sorted({method for route in here for method in getattr(route, "methods", ())}))}

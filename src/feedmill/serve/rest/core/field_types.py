@@ -15,17 +15,17 @@ def _require_text(given: object) -> object:
     return given
 
 
-# Strict: "5" is no number, 0 is no flag and no time.
+# Strict: "5" is not a number, 0 is neither a boolean nor a time.
 StrictInt = Annotated[int, Field(strict=True)]
 StrictBool = Annotated[bool, Field(strict=True)]
 StrictTime = Annotated[AwareDatetime, BeforeValidator(_require_text), Field(strict=False)]
 Id = Annotated[StrictInt, Field(ge=1, le=MAX_ID)]
 PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
-# No control characters, and something besides spaces.
+# Not empty, and without control characters.
 ShortText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=190, pattern=r"^[^\x00-\x1f\x7f]*$")
 ]
-# Several lines; no NUL, which PostgreSQL can't hold.
+# May have several lines, but no NUL, which PostgreSQL can't store.
 LongText = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00]*$")]
 UrlText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=r"^[^\x00-\x20\x7f]*$")

@@ -7,12 +7,12 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.serve.http.csrf import SAFE_METHODS
 
-# What programs send that have nothing to say.
+# Bodies that some programs send when they have no data.
 EMPTY_BODIES = (b"", b"{}", b"null")
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Raises `BadInput` for a change that says more than its route reads."""
+    """Raises `BadInput` for a parameter or body that the route does not read; only for changes."""
     route = request.scope.get("route")
     if request.method in SAFE_METHODS or not isinstance(route, APIRoute):
         return
@@ -24,7 +24,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
 def query_parameters(route: APIRoute) -> set[str]:
     """The names that a route and its dependencies read from the query.
 
-    Taken from the route and not from OpenAPI, which takes half a second and megabytes to draw.
+    From the route and not from OpenAPI, which takes half a second and megabytes to generate.
     """
     names, dependants = set(), [route.dependant]
     while dependants:
@@ -35,7 +35,7 @@ def query_parameters(route: APIRoute) -> set[str]:
 
 
 def takes_body(route: APIRoute) -> bool:
-    """Whether a route reads a body: as a model, or by itself as it then says to OpenAPI."""
+    """Whether a route reads a body: as a model, or by itself, which its OpenAPI description then says."""
     return route.body_field is not None or "requestBody" in (route.openapi_extra or {})
 
 

@@ -13,7 +13,7 @@ LabelIds = Annotated[list[Id], Field(max_length=100)]
 
 
 class EntryChanges(RequestBody):
-    """What is left out stays as it is."""
+    """Fields that are left out are not changed."""
 
     read: StrictBool | None = None
     starred: StrictBool | None = None
@@ -40,7 +40,7 @@ class BulkChangeResponse(BaseModel):
 
 
 class MarkAllReadRequest(RequestBody):
-    """Names a feed, a folder or a label, or says `everything`: no scope is never taken for all of it."""
+    """The scope: a feed, a folder or a label, or `everything`. A request without a scope is refused."""
 
     feed_id: Id | None = Field(default=None, description="Only of this subscription.")
     folder_id: Id | None = Field(default=None, description="Only of this folder and its subfolders.")

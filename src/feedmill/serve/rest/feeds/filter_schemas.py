@@ -11,7 +11,7 @@ from feedmill.serve.rest.feeds.settings_schemas import request_field
 
 
 class FilterRulesRequest(RequestBody):
-    """What a block rule finds, and what none of the keep rules finds if there are any, is never unread."""
+    """An entry is blocked if a block rule matches, or if there are keep rules and none of them matches."""
 
     __annotations__ = {name: request_field(FEED_SETTINGS[name]) for name in ("block_rules", "keep_rules")}
 
@@ -22,7 +22,7 @@ class FilterRulesRequest(RequestBody):
 
 
 class FilterPreviewEntryResponse(BaseModel):
-    """An entry that is there. `rule` is the line that decided, null when there was none."""
+    """An existing entry. `rule` is the line that decided; null if no rule matched."""
 
     entry_id: int
     title: str | None

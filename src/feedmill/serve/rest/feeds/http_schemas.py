@@ -30,14 +30,14 @@ class _TextOptionsRequest(RequestBody):
 
 
 class HttpOptionsRequest(_TextOptionsRequest):
-    """How this feed is asked for. Whoever sends any of these gets a feed of their own, shared with nobody."""
+    """How the feed is requested. A feed with any of these options is private to its subscriber."""
 
     login: HttpLoginRequest | None = None
     headers: dict[HeaderName, HeaderText] = Field(default_factory=dict, max_length=MAX_HEADERS)
     verify_tls: StrictBool = True
 
     def kept(self) -> str | None:
-        """As the feed's row keeps it; None when it says nothing. Raises `BadInput` for what can't be sent."""
+        """The options as JSON; None if all are the default. Raises `BadInput` for values that can't be sent."""
         login = (self.login.name, self.login.password) if self.login else None
         texts: dict[str, Any] = {option.name: getattr(self, option.name) for option in TEXT_OPTIONS}
         if login:
@@ -52,7 +52,7 @@ class _TextOptionsResponse(BaseModel):
 
 
 class HttpOptionsResponse(_TextOptionsResponse):
-    """What is shown of how a feed is asked for: never what opens it."""
+    """How the feed is requested, without its secrets."""
 
     name: str | None
     header_names: list[str]

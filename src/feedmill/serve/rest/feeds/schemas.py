@@ -36,7 +36,7 @@ ArchivePolicyField = Annotated[ArchivePolicy, Field(strict=False)]
 
 
 class NewFeedRequest(RequestBody):
-    """The address of a feed, or of a page that has one."""
+    """A new subscription; `url` is that of a feed, or of a page that has one."""
 
     url: UrlText
     title: FeedTitle | None = None
@@ -50,14 +50,14 @@ class NewFeedRequest(RequestBody):
 
 
 class FeedChanges(RequestBody):
-    """What is left out stays as it is; null takes back what was chosen."""
+    """Fields that are left out are not changed; null resets a field to its default."""
 
     title: FeedTitle | None = None
     folder_ids: list[Id] | None = Field(default=None, max_length=50)
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicyField | None = None
     http_options: HttpOptionsRequest | None = None
-    settings: FeedSettingsChanges | None = Field(default=None, description="Of these, too, only the given ones change.")
+    settings: FeedSettingsChanges | None = Field(default=None, description="Only the given settings change.")
     paused: StrictBool | None = None
 
 

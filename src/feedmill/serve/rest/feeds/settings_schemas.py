@@ -28,12 +28,12 @@ def request_field(setting: FeedSetting) -> Any:
 
 
 class FeedSettingsChanges(RequestBody):
-    """What is left out stays as it is; null takes back what was chosen."""
+    """Settings that are left out are not changed; null resets one to its default."""
 
     __annotations__ = {name: request_field(setting) for name, setting in JSON_SETTINGS.items()}
 
     def changes(self) -> dict[str, Any]:
-        """What was sent, as the values of `FeedSettings`."""
+        """The sent fields, as values of `FeedSettings`."""
         given = self.model_dump(exclude_unset=True)
         values = {
             name: getattr(DEFAULT_FEED_SETTINGS, name) if value is None else value for name, value in given.items()

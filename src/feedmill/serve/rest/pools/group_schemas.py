@@ -18,7 +18,7 @@ DAY_SECONDS = 86_400
 
 
 class PoolRuleSchema(RequestBody):
-    """Which entries a group wants. All conditions must hold; one that is empty always does."""
+    """Which entries a group takes. All conditions must hold; an empty one always does."""
 
     feeds: list[Id] = Field(default=[], max_length=10_000, description="Entries of these feeds, by their ids.")
     folders: ShortTexts = Field(
@@ -39,7 +39,7 @@ class PoolRuleSchema(RequestBody):
     )
 
     def rule(self, admin: str) -> PoolRule:
-        """The rule; labels of whom nothing is said are those of the `admin` who asks."""
+        """The rule; without `labels_of`, the labels are those of the calling `admin`."""
         given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self}
         owner = normalize_user_name(self.labels_of) if self.labels_of else admin
         return PoolRule(**given | {"labels_of": owner if self.labels else None})
@@ -51,7 +51,7 @@ class PoolRuleSchema(RequestBody):
 
 
 class PoolOptionsChanges(RequestBody):
-    """How one pool works; what is not given stays as it is."""
+    """Options of one pool; those that are left out are not changed."""
 
     guarantee: Annotated[Guarantee, Field(strict=False)] | None = None
     size: StrictInt | None = Field(
@@ -120,7 +120,7 @@ class NewPoolGroup(RequestBody):
 
 
 class PoolGroupChanges(RequestBody):
-    """What is given replaces what was said before: a rule as a whole, a pool's options one by one."""
+    """Fields that are left out are not changed. A rule is replaced as a whole, the options of a pool one by one."""
 
     name: ShortText | None = None
     rule: PoolRuleSchema | None = None
@@ -137,7 +137,7 @@ class PoolGroupChanges(RequestBody):
 
 
 class PoolStatusResponse(BaseModel):
-    """How many items are in each state; together they are all there are."""
+    """The number of items in each state; `total` is their sum."""
 
     available: int
     queued: int

@@ -19,7 +19,7 @@ async def _granted_group(app: TheApp, who: PoolUser, group: GroupParameter) -> P
     return await app.pools.group_for(who, group)
 
 
-# The group that the path names, for who may take from it; for anybody else it is not there.
+# The group in the path; 404 for a caller who may not take from it.
 GrantedGroup = Annotated[PoolGroup, Depends(_granted_group)]
 
 
@@ -39,7 +39,7 @@ async def create_pool_group(app: TheApp, who: Admin, request: Request, new: NewP
 
 @router.get("/{group}", responses=problem_responses(404))
 async def read_pool_group(app: TheApp, group: GrantedGroup) -> PoolGroupResponse:
-    # As it is now: `group` may be what this process knew some seconds ago.
+    # Read again: `group` may come from the cache of this process.
     return PoolGroupResponse.of(await app.pools.group(group.id))
 
 

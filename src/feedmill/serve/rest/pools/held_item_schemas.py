@@ -15,7 +15,7 @@ PoolItemIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS_AT_ON
 
 
 class HeldItemsRequest(RequestBody):
-    """Items in the caller's hand."""
+    """Items that the caller has leased."""
 
     token: LeaseTokenText
     ids: PoolItemIds

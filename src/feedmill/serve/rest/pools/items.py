@@ -162,5 +162,5 @@ def _leased(leased: PoolLease, options: PoolOptions) -> dict[str, object]:
 
 
 def _json(body: object) -> Response:
-    # Not through pydantic: reading a thousand texts again would take longer than all the rest.
+    # Not through pydantic: validating a thousand texts would take longer than everything else.
     return Response(msgspec.json.encode(body), media_type="application/json")

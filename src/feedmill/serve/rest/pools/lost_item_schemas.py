@@ -21,7 +21,7 @@ class LostItemsResponse(BaseModel):
 
 
 class LostItemSearchRequest(RequestBody):
-    """An item is lost when it was queued so long ago and is in no list at two looks."""
+    """An item is lost if it was queued at least `older` seconds ago and is in no list in two checks."""
 
     older: int = Field(
         default=int(DEFAULT_LOST_ITEM_SEARCH.min_age.total_seconds()),
@@ -41,6 +41,6 @@ class LostItemSearchRequest(RequestBody):
 
 
 class LostItemSearchQuery(LostItemSearchRequest):
-    """The same in a query, where a number is written as text."""
+    """The same as query parameters, where numbers are text."""
 
     model_config = ConfigDict(strict=False)

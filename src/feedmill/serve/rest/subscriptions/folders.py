@@ -28,7 +28,7 @@ class NewFolder(RequestBody):
 
 
 class FolderChanges(RequestBody):
-    """What is left out stays as it is; a `parent_id` of null moves it to the top."""
+    """Fields that are left out are not changed; a `parent_id` of null moves the folder to the top."""
 
     name: ShortText | None = None
     parent_id: ParentId | None = None

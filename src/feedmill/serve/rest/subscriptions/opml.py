@@ -20,7 +20,7 @@ from feedmill.serve.rest.core.errors import problem_responses
 router = APIRouter(prefix="/feeds", tags=["feeds"])
 
 MEDIA_TYPE = "text/x-opml; charset=utf-8"
-# What a form adds around the file.
+# The size of what a form adds around the file.
 MAX_UPLOAD_BYTES = MAX_BYTES + 100_000
 _A_LIST = {"schema": {"type": "string", "format": "binary"}}
 _A_FORM = {"schema": {"type": "object", "properties": {"file": _A_LIST["schema"]}, "required": ["file"]}}
@@ -73,7 +73,7 @@ async def export_feeds(
 
 
 async def _file(request: Request) -> bytes:
-    """The list that was sent, as the body or as a file of a form; no more of it is read than is taken."""
+    """The OPML that was sent, as the body or as a file of a form; reading stops at the size limit."""
     limited = with_body_limit(
         request, MAX_UPLOAD_BYTES, TooLarge(Message("error.opml_too_large", megabytes=MAX_BYTES // 1_000_000))
     )

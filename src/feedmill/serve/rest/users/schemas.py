@@ -117,7 +117,7 @@ class PasswordChange(RequestBody):
 
 
 class AccessEndedResponse(BaseModel):
-    """What has ended, and what still works."""
+    """The sessions and keys that have ended, and the keys that are still valid."""
 
     sessions_ended: int = Field(description="Sessions that have ended.")
     keys_revoked: int = Field(description="API keys that were revoked.")

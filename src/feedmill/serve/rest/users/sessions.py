@@ -26,7 +26,7 @@ router = APIRouter(prefix="/sessions", tags=["signing in"])
 
 
 def signed_in_response(request: Request, response: Response, token: str, who: Caller) -> CurrentUser:
-    """The answer to whoever has just signed in, with the session's cookie."""
+    """The response to a caller who has just signed in; sets the session cookie."""
     set_session_cookie(response, request, token)
     response.headers["Cache-Control"] = "no-store"
     return describe_caller(who, token)

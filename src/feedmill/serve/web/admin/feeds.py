@@ -32,7 +32,7 @@ ROWS = 50
 
 
 def public_url(feed: Feed) -> str:
-    """Where it comes from, without whose password opens it."""
+    """The URL of the feed without the owner of a private feed."""
     return without_owner(feed.url)
 
 
@@ -66,7 +66,7 @@ async def show_feed(request: Request) -> Response:
 
 @accepts_form({"url": TEXT})
 async def change_url(request: Request) -> Response:
-    """Lets the feed come from another address, for everybody."""
+    """Changes the URL of the feed, for all subscribers."""
     caller = await signed_in_admin(request)
     sent = await checked_form(request)
     found, url = await requested_feed(request), form_text(sent, "url").strip()
@@ -96,7 +96,7 @@ async def feed_action(request: Request) -> Response:
 
 
 async def requested_feed(request: Request) -> AdminFeed:
-    """The feed that the path names."""
+    """The feed whose id is in the path."""
     found = await read_admin_feed(the_app(request).db, path_id(request))
     if found is None:
         raise NotFound(Message("error.no_such_feed"))

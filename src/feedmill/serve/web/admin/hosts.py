@@ -45,7 +45,7 @@ async def list_hosts(request: Request) -> Response:
 
 
 async def _redirect_to_host(request: Request, typed: str) -> Response:
-    """The page of the host that somebody typed."""
+    """Redirects to the page of the host that was typed."""
     try:
         return redirect(path_of(parse_blocked_host(typed)))
     except BadInput:
@@ -118,7 +118,7 @@ def path_of(host: str) -> str:
 
 
 def _host(request: Request) -> str:
-    """The host that the path names, in the one form that it has."""
+    """The host in the path, normalized."""
     name: str = request.path_params["host"]
     try:
         if parse_blocked_host(name) == name:

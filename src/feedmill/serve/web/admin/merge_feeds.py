@@ -26,7 +26,7 @@ LONGEST_NAME = 2000
 
 
 async def preview_merge(request: Request) -> Response:
-    """What the merge would come to; without `into`, or with one that does not go, the field to type it."""
+    """Previews the merge; without `into`, or with a feed that can't be merged, shows the field for it."""
     await signed_in_admin(request)
     source, into = await requested_feed(request), request.query_params.get("into", "")[:LONGEST_NAME]
     if not into:
@@ -76,7 +76,7 @@ async def merge_feeds(request: Request) -> Response:
 
 
 def _read_up_to(sent: FormData) -> int | None:
-    """The last entry that the page showed, if the entries are to move; None if they are to stay."""
+    """The last entry that the page showed, if entries are to be moved; None if they stay."""
     if not form_text(sent, "move_entries"):
         return None
     if not form_text(sent, "up_to"):

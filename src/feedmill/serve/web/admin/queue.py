@@ -64,7 +64,7 @@ async def show_queue(request: Request) -> Response:
 
 
 async def _processes_and_messages(app: App) -> tuple[Sequence[RunningProcess], Mapping[str, int]]:
-    """The processes at work, and the messages that wait by queue; nothing when Redis does not answer."""
+    """The running processes, and the waiting messages by queue; empty if Redis does not answer."""
     coordination = app.coordination
     try:
         return await coordination.presence.processes(), await coordination.count_messages(QUEUES)

@@ -58,7 +58,7 @@ async def show_new_user(request: Request) -> Response:
 
 @accepts_form({"name": TEXT, "password": TEXT.optional, "is_admin": CHECKBOX})
 async def create_user(request: Request) -> Response:
-    """Makes an account whose password is shown once; its owner changes it in the settings."""
+    """Creates an account with a password that is shown once; the user changes it in the settings."""
     caller = await signed_in_admin(request)
     sent = await checked_form(request)
     name, is_admin, password = form_text(sent, "name"), bool(form_text(sent, "is_admin")), form_text(sent, "password")
@@ -83,7 +83,7 @@ async def show_user(request: Request) -> Response:
 
 @accepts_form({"quota_feeds": TEXT, "quota_bytes": TEXT, "is_admin": CHECKBOX})
 async def change_quotas(request: Request) -> Response:
-    """Sets the quotas, and whether they are an admin."""
+    """Changes the quotas and the admin right."""
     caller = await signed_in_admin(request)
     sent = await checked_form(request)
     account = await _find_user(request, path_id(request))
@@ -104,7 +104,7 @@ async def change_quotas(request: Request) -> Response:
 
 @accepts_form({"revoke_keys": CHECKBOX})
 async def user_action(request: Request) -> Response:
-    """What a button of an account asks for."""
+    """Handles the buttons of an account."""
     caller = await signed_in_admin(request)
     sent = await checked_form(request)
     account, now, by = await _find_user(request, path_id(request)), datetime.now(UTC), actor(caller, request)
@@ -149,7 +149,7 @@ def _is_quota(typed: str) -> bool:
 
 
 def _quota(sent: FormData, name: str) -> int | None:
-    """None for any number."""
+    """The number in a field; None (no limit) if it is empty."""
     return int(form_text(sent, name)) if form_text(sent, name) else None
 
 

@@ -59,7 +59,7 @@ async def show_raw_bodies(request: Request) -> Response:
 
 
 def _before(request: Request) -> datetime | None:
-    """The moment that the address names; one that can't be read is none."""
+    """The time in the query; None if it can't be parsed."""
     asked = request.query_params.get("before", "")
     try:
         return from_iso(asked) if _MOMENT.fullmatch(asked) else None
@@ -96,12 +96,12 @@ async def show_images(request: Request) -> Response:
 
 
 def _days(asked: str) -> int | None:
-    """A number of days; None for what is none."""
+    """A number of days; None for any other text."""
     return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 6 and int(asked) else None
 
 
 def _state(request: Request, there: set[str]) -> ImageStatus:
-    """The state that is asked for, else the first of which there are any."""
+    """The status in the query, else the first one that any image has."""
     asked = request.query_params.get("state")
     if asked in list(ImageStatus):
         return ImageStatus(asked)

@@ -1,7 +1,7 @@
 """`/feed/n/archive/m`: shows, compares and downloads one raw body.
 
-Whatever a server sent is hostile: it is shown as characters only, so many of them, and its bytes are handed out in a
-way in which no browser takes them for a page.
+The body is untrusted: a limited part of it is shown as plain text, and its bytes are served with headers that keep a
+browser from rendering them.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.render_page import render_page
 
 MAX_SHOWN_CHARACTERS = 200_000
-# A larger raw body is not read for a comparison.
+# A larger raw body is not compared.
 MAX_COMPARED_BYTES = 4_000_000
 
 

@@ -19,7 +19,7 @@ from feedmill.serve.web.core.render_page import render_page
 
 
 async def preview_reparse(request: Request) -> Response:
-    """Says what would change; `body` names one raw body, without it all of them are read."""
+    """Shows what would change; `body` is the id of one raw body, by default all are parsed."""
     caller = await signed_in(request)
     app, id = the_app(request), path_id(request)
     feed = await find_subscription(app.db, caller.user.id, id)

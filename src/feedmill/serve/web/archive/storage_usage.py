@@ -50,14 +50,14 @@ def _days(asked: str) -> int | None:
 
 
 async def _retention_forecast(request: Request, days: int) -> PurgeCounts:
-    """What would be dropped now if entries were kept for so many days."""
+    """What a purge would delete now if entries were kept for this many days."""
     app = the_app(request)
     keeping = replace(retention_periods(app.settings), entries=timedelta(days=days))
     return await preview_purge(app.db, keeping, datetime.now(UTC))
 
 
 def _bars(feeds: Sequence[FeedStorageUsage], t: Translator) -> dict[int, Markup]:
-    """By feed the bar of what it takes up, all to one scale."""
+    """A bar of the storage usage of each feed by id, all to the same scale."""
     most = max((each.space.bytes for each in feeds), default=0)
     return {each.feed.id: _bar(each, most, t) for each in feeds}
 

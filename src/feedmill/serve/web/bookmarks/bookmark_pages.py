@@ -32,7 +32,7 @@ async def list_bookmarks(request: Request) -> Response:
 
 
 async def show_bookmark(request: Request) -> Response:
-    """One line of the list, for a script that waits until its page was fetched."""
+    """One row of the list, for a script that polls until the page was fetched."""
     caller = await signed_in(request)
     bookmark = await the_app(request).bookmarks.one(caller.user.id, path_id(request))
     if is_fragment_request(request):

@@ -139,7 +139,7 @@ def split_keys(text: str) -> Keys:
 
 
 def keymap_errors(keymap: Keymap) -> dict[str, str]:
-    """The errors of the keys by action, as text keys of `keys`."""
+    """The errors of the keys by action, as keys of texts."""
     users: dict[str, list[str]] = {}
     for action, keys in keymap.items():
         for key in keys:

@@ -26,7 +26,7 @@ READ = EntryMarks(read=True)
 
 
 async def show_article(request: Request) -> Response:
-    """Opening the page marks the article read; in the pane the script does, through its queue."""
+    """Opening the page marks the article as read; in the reading pane the script does."""
     caller = await signed_in(request)
     app = the_app(request)
     view = view_or_unread(request.query_params.get("in", ""))
@@ -41,7 +41,7 @@ async def show_article(request: Request) -> Response:
 
 
 async def show_source(request: Request) -> Response:
-    """Redirects to the raw body that brought the article."""
+    """Redirects to the raw body that contained the article."""
     caller = await signed_in(request)
     feed, raw_body = await find_raw_body_of_entry(the_app(request).db, caller.user.id, path_id(request))
     if raw_body is None:
@@ -54,7 +54,7 @@ def _wants_originals(request: Request) -> bool:
 
 
 def _was_opened(request: Request) -> bool:
-    """Not fetched ahead, and not by another site's page."""
+    """Whether a person opened it: not a prefetch, and not a request from another site's page."""
     ahead = "prefetch" in request.headers.get("sec-purpose", "")
     return not ahead and request.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
 

@@ -1,4 +1,4 @@
-"""`/item/n/image`: an image of an article that is not archived; the server fetches it when it is looked at.
+"""`/item/n/image`: serves an image of an article that is not archived; the server fetches it when it is viewed.
 
 The address is signed, so that only images of our own pages are fetched. A failure is answered with the placeholder
 that a script shows in place of the image.
@@ -29,7 +29,7 @@ from feedmill.serve.web.core.localization import language_of
 from feedmill.serve.web.core.path_ids import path_id
 
 A_DAY = {"Cache-Control": "private, max-age=86400"}
-# The script asks again for the reason, and the same page is soon loaded again.
+# The script requests the reason again, and the page may soon be reloaded.
 A_MINUTE = {"Cache-Control": "private, max-age=60"}
 RETRY_SECONDS = 3
 # Images are compressed already; this keeps the middleware from doing it again.
@@ -38,7 +38,7 @@ GONE_STATUSES = frozenset({404, 410})
 
 
 def image_path(request: Request, entry_id: int, url: str) -> str:
-    """The address of ours that loads an image of the entry."""
+    """Our own URL that loads an image of the entry."""
     return f"/item/{entry_id}/image?{urlencode({'url': url, 'signature': _signature(request, entry_id, url)})}"
 
 
@@ -61,7 +61,7 @@ async def show_image(request: Request) -> Response:
 
 
 def failure_text(reason: Message, t: Translator) -> str:
-    """Why an image is not shown, in a sentence."""
+    """The text that says why an image is not shown."""
     if reason.code == "fetch.status" and reason.values.get("status") in GONE_STATUSES:
         return t("article.image_gone")
     return t("article.image_failed_because", reason=t.render(reason))

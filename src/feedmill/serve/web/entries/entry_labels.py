@@ -28,7 +28,7 @@ LONGEST_NAME = 100
 
 @accepts_form({"label": NUMBER.repeated, "new": TEXT, "next": NEXT_PATH})
 async def change_entry_labels(request: Request) -> Response:
-    """Takes the form for the whole truth: what is ticked is borne, what is not ticked is not."""
+    """Sets the labels to those that are ticked; all others are removed."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     db, user_id, entry_id = the_app(request).db, caller.user.id, path_id(request)
@@ -54,7 +54,7 @@ async def change_entry_labels(request: Request) -> Response:
 
 
 def new_label_name(sent: FormData) -> str:
-    """What the field for a new label says; empty when nothing."""
+    """The name in the field for a new label; may be empty."""
     return " ".join(form_text(sent, "new").split())[:LONGEST_NAME]
 
 

@@ -24,7 +24,7 @@ from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 
 @accepts_form({"in": VIEW_FIELD.or_empty.optional})
 async def load_full_text(request: Request) -> Response:
-    """Shows the article again, whole or with the reason why not."""
+    """Fetches the full text and shows the article with it, or with the reason why it could not be fetched."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     app, entry_id, view = the_app(request), path_id(request), view_or_unread(form_text(sent, "in"))

@@ -51,7 +51,7 @@ async def change_label(request: Request) -> Response:
 
 @accepts_form({})
 async def delete_label(request: Request) -> Response:
-    """The entries that bore it stay."""
+    """Deletes a label; its entries stay."""
     caller = await signed_in(request)
     await checked_form(request)
     db, label = the_app(request).db, await find_label(the_app(request).db, caller.user.id, path_id(request))

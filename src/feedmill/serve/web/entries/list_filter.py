@@ -1,4 +1,4 @@
-"""Which entries a list shows and in which order, from the address or remembered in a cookie."""
+"""Which entries a list shows and in which order, from the query or remembered in a cookie."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _REMEMBERED_FILTER = re.compile(r"([a-z]+(?:/[0-9]{1,16})?)_(unread|all)_(newest
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """`show` matters to folders, feeds and labels; other views are what their name says."""
+    """`show` applies to folders, feeds and labels; other views ignore it."""
 
     show: str = "unread"
     order: EntryOrder = EntryOrder.NEWEST
@@ -33,7 +33,7 @@ def list_filter_of(request: Request, view: str, otherwise: ListFilter) -> ListFi
 
 
 def remember_list_filter(request: Request, response: Response, view: str, chosen: ListFilter) -> None:
-    """Remembers what the address of a view says, for the views that were changed last."""
+    """Remembers the filter of a view in a cookie, for the views that were changed last."""
     kept = _remembered_filters(request)
     if kept.pop(view, None) == chosen or not {"show", "order"} & request.query_params.keys():
         return

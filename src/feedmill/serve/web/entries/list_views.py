@@ -1,4 +1,4 @@
-"""The views of entry lists (`/unread`, `/folder/3`): their addresses and what each asks the library for."""
+"""The views of entry lists (`/unread`, `/folder/3`): their paths, and the query to the library for each."""
 
 import re
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ class ViewAddress:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether what was read can be hidden; the other views are what their name says."""
+        """Whether the view can hide entries that were read; other views have a fixed set of entries."""
         return self.id is not None or self.kind == "today"
 
     @property
     def usual(self) -> ListFilter:
-        """A label is for what was kept, and a day is a whole; the others are for what is new."""
+        """The default filter: all entries for a label, for today and for all feeds, unread entries for the others."""
         return ListFilter("all" if self.kind in ("label", "all", "today") else "unread")
 
 
@@ -53,12 +53,12 @@ UNREAD_VIEW = ViewAddress("unread")
 
 # The path of a view, as a field of a form.
 VIEW_FIELD = FormField(lambda path: _PATH.fullmatch(path) is not None)
-# One that can be marked read as a whole: of the others nothing tells which entries they have.
+# A view that can be marked as read as a whole; the others have no scope for that.
 MARKABLE_VIEW_FIELD = FormField(lambda path: VIEW_FIELD.fits(path) and path not in ("/starred", "/later", "/history"))
 
 
 def read_view(path: str) -> ViewAddress:
-    """The view of that path, for a request that changes something: `BadInput` when it is none."""
+    """The view of that path, for a request that changes something; raises `BadInput` for any other path."""
     found = _PATH.fullmatch(path)
     if found is None:
         raise BadInput(Message("error.no_such_view"), "view")
@@ -66,13 +66,13 @@ def read_view(path: str) -> ViewAddress:
 
 
 def view_or_unread(path: str) -> ViewAddress:
-    """The view of that path, what is unread when it is none: only for pages that show something."""
+    """The view of that path; the unread view for any other path. Only for requests that change nothing."""
     return read_view(path) if VIEW_FIELD.fits(path) else UNREAD_VIEW
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedView:
-    """A view that is the user's: what to ask the library for. `name` is what the user calls it, if it has a name.
+    """A view that belongs to the user, as a query to the library. `name` is its name, if it has one.
 
     No entry is older than `since`.
     """
@@ -89,7 +89,7 @@ class OpenedView:
 
 
 async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: datetime) -> OpenedView:
-    """`NotFound` for what is not there, or not this user's. `midnight` is when the reader's day began."""
+    """Opens the user's view; raises `NotFound` if there is none. `midnight` is the start of the user's day."""
     if address.id is None:
         return OpenedView(address, since=midnight if address.kind == "today" else None)
     if address.id >= 2**53:

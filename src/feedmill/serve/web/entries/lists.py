@@ -50,11 +50,11 @@ class Listing:
 
     @property
     def more(self) -> str | None:
-        """The address of the next page."""
+        """The URL of the next page."""
         return self.at(cursor=self.page.next) if self.page.next else None
 
     def at(self, **changes: str) -> str:
-        """The address of this view with some of its filter changed."""
+        """The URL of this view with a changed filter."""
         asked = {"show": self.chosen.show, "order": str(self.chosen.order)} | changes
         return f"{self.view.address.path}?{urlencode(asked)}"
 
@@ -96,14 +96,14 @@ async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
 
 
 async def _texts(request: Request, user: User, items: list[EntrySummary], view: ViewAddress) -> dict[int, ArticleView]:
-    """By entry its article, for the density that shows all of it."""
+    """The article of each entry by id, for the density that shows whole articles."""
     app, now = the_app(request), datetime.now(UTC)
     articles = [await read_article(app.db, app.blobs, user.id, item.id, now) for item in items]
     return {article.id: await article_view(request, article, view) for article in articles}
 
 
 async def _pictures(request: Request, items: list[EntrySummary]) -> dict[int, str]:
-    """By entry a picture of it: the one it names for that, else the first that is archived."""
+    """An image for each entry by id: the one that the feed names, else the first that is archived."""
     app = the_app(request)
     kept = await image_urls(app.db, app.blobs, [item.id for item in items])
     found = {item.id: _picture(request, item, kept.get(item.id, {})) for item in items}

@@ -54,7 +54,7 @@ DO = matching(f"(?:{'|'.join(ACTIONS)})(?::[0-9]{{1,16}})?")
 async def mark_entries(request: Request) -> Response:
     """`do=read:12` marks one, `do=read` those that are ticked (`id`), which can be undone.
 
-    Scripts get the counts, forms their page, and who leaves the page gets nothing.
+    Scripts get the counts, forms a redirect to their page; with `quiet` the response is empty.
     """
     caller = await signed_in(request)
     sent = await checked_form(request)
@@ -76,7 +76,7 @@ async def mark_entries(request: Request) -> Response:
 
 
 def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str, list[int]]]:
-    """Action and entries, in the order in which they were asked for; neighbours of one action go together."""
+    """Each action with its entries, in the order of the request; consecutive ones of the same action are grouped."""
     last, together = "", list[int]()
     for mark in asked:
         action, _, id = mark.partition(":")

@@ -25,7 +25,7 @@ from feedmill.serve.web.entries.marks import many_marked
 
 @accepts_form({"id": NUMBER.repeated, "label": NUMBER.optional, "new": TEXT.optional, "next": NEXT_PATH})
 async def label_entries(request: Request) -> Response:
-    """Puts on the label whose button was pressed, or the new one. Who only pressed Enter among the rows did neither."""
+    """Adds the label whose button was pressed, or the new one. Without either nothing changes."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     db, user_id, ids, name = the_app(request).db, caller.user.id, _selected_ids(sent), new_label_name(sent)

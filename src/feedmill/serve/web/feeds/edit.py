@@ -73,7 +73,7 @@ FIELDS = {*FORM_FIELDS, *JSON_SETTINGS, "title", "interval", "images"}
 
 @dataclass(frozen=True, slots=True)
 class FeedEditForm:
-    """The form: the feed as it is or was written, and what is wrong. `previewed` is what its rules would have done."""
+    """The form: stored or submitted values, and errors. `previewed` shows what its rules would have done."""
 
     feed: Subscription
     login: HttpOptionsSummary | None
@@ -100,7 +100,7 @@ async def show_edit_form(request: Request) -> Response:
 
 @accepts_form(FORM)
 async def save_feed(request: Request) -> Response:
-    """Keeps what was chosen; an address is kept only if there is a feed, or if it may be back."""
+    """Saves the form; a new URL is saved only if there is a feed, or if the problem may be temporary."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     user = caller.user
@@ -127,7 +127,7 @@ async def save_feed(request: Request) -> Response:
 
 @accepts_form({name: field if field.is_repeated else field.optional for name, field in FORM.items()})
 async def preview_rules(request: Request) -> Response:
-    """Shows what the rules as they are written would have done with the last entries; nothing is kept."""
+    """Shows what the submitted rules would have done with the newest entries; saves nothing."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     db = the_app(request).db
@@ -149,7 +149,7 @@ async def _form_as_written(request: Request, feed: Subscription, sent: FormData)
 
 
 def _as_written(feed: Subscription, sent: FormData) -> Subscription:
-    """The feed as the form says it, as far as that makes sense, so that nothing that was written is lost."""
+    """The submitted values as far as they are valid, so that the form keeps what the user typed."""
     interval, images = form_text(sent, "interval"), form_text(sent, "images")
     return structs.replace(
         feed,
@@ -162,7 +162,7 @@ def _as_written(feed: Subscription, sent: FormData) -> Subscription:
 
 
 def _settings(sent: FormData) -> FeedSettings:
-    """The labels that are ticked, too; whose they are is looked at when they are kept."""
+    """The submitted settings with the ticked labels; whether these are the user's is checked when they are saved."""
     return structs.replace(read_settings(sent), label_ids=_ticked(sent, "label"))
 
 
@@ -172,17 +172,17 @@ def _ticked(sent: FormData, name: str) -> tuple[int, ...]:
 
 
 def _is_new(feed: Subscription, url: str, sent: FormData) -> bool:
-    """Whether the address must be looked at; not when the person says that it is right anyway."""
+    """Whether the URL is new and must be checked; not if the user wants it anyway."""
     return url != feed.url and not form_text(sent, "anyway")
 
 
 def _chosen_url(tested: DiscoveryView | None, url: str) -> str:
-    """Of a page, its likeliest feed."""
+    """The URL of the feed; for a page, that of its likeliest feed."""
     return tested.preferred.candidate.url if tested and tested.preferred else url
 
 
 async def _save_changes(request: Request, user: User, feed: Subscription, sent: FormData, url: str) -> None:
-    """Everything is read before anything is written."""
+    """Saves the changes; everything is validated before anything is written."""
     app, now = the_app(request), the_app(request).tools.clock()
     settings = {name: getattr(read_settings(sent), name) for name in SETTING_FIELDS} | {
         "title": read_title(sent),

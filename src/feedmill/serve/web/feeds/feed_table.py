@@ -37,17 +37,17 @@ from feedmill.serve.web.feeds.subscription_fields import (
 
 SORTS = ("title", "folder", "unread", "items", "last", "next", "state", "size")
 STATES = ("healthy", "queued", "failing", "broken", "gone", "stopped", "paused", "resting", "moved")
-# For these the largest comes first when somebody asks for them.
+# Columns that are sorted from the largest value at first.
 DESCENDING_SORTS = frozenset({"unread", "items", "last", "size"})
 ROWS = 100
-# The empty one is the line of the list that says nothing.
+# The empty value is the first option of the list, which does nothing.
 DO = matching(r"refresh|pause|resume|unsubscribe|folder:[0-9]{0,15}|interval:[0-9]{0,7}|images:[a-z]*").or_empty
 LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class FeedTableView:
-    """The table as it was asked for, and the addresses of its other pages and orders."""
+    """The requested table, and the URLs of its other pages and orders."""
 
     asked: FeedTableQuery
     table: FeedTable
@@ -71,7 +71,7 @@ class FeedTableView:
         return f"/feeds?{urlencode(kept)}" if kept else "/feeds"
 
     def sorted_by(self, sort: str) -> str:
-        """By this column; the other way round if it is sorted by it already."""
+        """The URL of the table sorted by this column; reversed if it is already sorted by it."""
         down = not self.asked.down if sort == self.asked.sort else sort in DESCENDING_SORTS
         return self.at(sort=sort, down=down, page=1)
 
@@ -97,7 +97,7 @@ async def show_table(request: Request) -> Response:
 
 
 def _asked(asked: QueryParams) -> FeedTableQuery:
-    """What the address asks for; what makes no sense in it is left out."""
+    """The query of the request; invalid values are ignored."""
     folder, page = asked.get("folder", ""), asked.get("page", "1")
     return FeedTableQuery(
         text=asked.get("q", "")[:LONGEST_TEXT].strip(),
@@ -112,7 +112,7 @@ def _asked(asked: QueryParams) -> FeedTableQuery:
 
 @accepts_form({"id": NUMBER.repeated, "do": DO, "next": NEXT_PATH})
 async def change_many(request: Request) -> Response:
-    """Does one thing to all that are ticked: `do` is `pause`, `folder:3`, `interval:900` and the like."""
+    """Applies one action to all ticked feeds: `do` is `pause`, `folder:3`, `interval:900` and so on."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     chosen = await _selected(request, caller.user, sent)
@@ -161,7 +161,7 @@ async def _change_all(request: Request, user: User, chosen: Sequence[Subscriptio
 
 @accepts_form({"id": NUMBER.repeated, "next": NEXT_PATH})
 async def unsubscribe_selected(request: Request) -> Response:
-    """Ends the subscriptions that were named; it was asked for twice."""
+    """Unsubscribes from the chosen feeds, after confirmation."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     chosen = await _selected(request, caller.user, sent)

@@ -1,4 +1,4 @@
-"""`/feed/n/health` and `/health-of-feeds`: the health of one feed and of all, and what can be done."""
+"""`/feed/n/health` and `/health-of-feeds`: the health of one feed and of all, and actions on a feed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.feeds.health_plots import HealthPlots
 
 LONGEST_URL = 2048
-# So long a person waits for the answer; later the page tells of it when it is loaded again.
+# How long the page waits for a fetch; a later result is shown when it is reloaded.
 WAIT_SECONDS = 5.0
 
 
@@ -89,7 +89,7 @@ async def _refetch(request: Request, user: User, id: int) -> FlashMessage:
 
 
 async def _fetch(request: Request, user: User, subscription: Subscription) -> FlashMessage:
-    """Has the feed fetched, and says what came of it if that takes no longer than a moment."""
+    """Starts a fetch, and shows its outcome if it ends in time."""
     db, work = the_app(request).db, the_jobs(request)
     started = await refresh_one(work, db, user.id, subscription)
     if started.paused:
@@ -136,7 +136,7 @@ ACTIONS: dict[str, Callable[[Request, User, int], Awaitable[FlashMessage]]] = {
 
 @accepts_form({"url": TEXT, "at": one_of("site").optional})
 async def test_address(request: Request) -> Response:
-    """Looks at another address, or at the feed's site, and shows what is there; nothing is changed."""
+    """Discovers feeds at another URL, or at the feed's site, and shows them; changes nothing."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     app = the_app(request)
@@ -152,7 +152,7 @@ async def test_address(request: Request) -> Response:
 
 
 def _site_address(subscription: Subscription) -> str:
-    """The site that the feed names; else the front page of its host."""
+    """The URL of the feed's site, else the front page of its host."""
     return subscription.site_url or urljoin(subscription.url, "/")
 
 

@@ -20,7 +20,7 @@ HOUR_NAMES = [str(hour) if hour % 6 == 0 else "" for hour in range(24)]
 
 
 def fetch_mark_kind(fetch: FetchLogLine) -> str:
-    """Which of the four shapes a fetch has."""
+    """The kind of mark for a fetch: one of four shapes."""
     if fetch.failed:
         return "failed"
     if fetch.outcome == "updated":
@@ -35,7 +35,7 @@ class HealthPlots:
     when: DateFormatter
 
     def outcome(self, fetch: FetchLogLine) -> str:
-        """What came of a fetch, in a few words."""
+        """The outcome of a fetch in a few words."""
         return self.t(f"health.error_{fetch.failure_name}" if fetch.failed else f"health.outcome_{fetch.outcome}")
 
     def fetches(self) -> Markup:
@@ -50,7 +50,7 @@ class HealthPlots:
 
     @property
     def days(self) -> dict[date, int]:
-        """Entries of each of the last days, by the reader's clock; days without any are there too."""
+        """The number of entries of each of the last days in the user's time zone, including days without any."""
         today = self.when.local(self.when.now).date()
         counted = {today - timedelta(days=back): 0 for back in range(DAYS - 1, -1, -1)}
         for hour, entries in self.health.hours.items():
@@ -73,12 +73,12 @@ class HealthPlots:
 
     @property
     def hours(self) -> list[tuple[str, str]]:
-        """The heads of a table by hour, with the class of their columns."""
+        """The column headers of a table by hour, with the CSS class of each column."""
         return [(str(hour), "number") for hour in range(24)]
 
     @property
     def week(self) -> list[list[int]]:
-        """Entries by weekday and hour, by the reader's clock."""
+        """The number of entries by weekday and hour in the user's time zone."""
         grid = [[0] * 24 for _ in range(7)]
         for hour, entries in self.health.hours.items():
             at = self.when.local(hour)

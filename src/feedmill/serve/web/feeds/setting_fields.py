@@ -15,7 +15,7 @@ _FIELDS = {
     SettingKind.LINE: TEXT,
     SettingKind.LINES: TEXT,
 }
-# Labels are ticked, or made by their name: see `filters/filter_fields.py`.
+# Labels are ticked, or created by name: see `filters/filter_fields.py`.
 _SETTINGS = [setting for setting in JSON_SETTINGS.values() if setting.kind is not SettingKind.IDS]
 SETTING_FIELDS = {setting.name: _FIELDS[setting.kind] for setting in _SETTINGS}
 SECTIONS = {
@@ -24,7 +24,7 @@ SECTIONS = {
 
 
 def read_settings(sent: FormData) -> FeedSettings:
-    """As it is written, right or wrong, without the labels."""
+    """The submitted settings, not validated, without the labels."""
     return FeedSettings(**{setting.name: _read(setting, form_text(sent, setting.name)) for setting in _SETTINGS})
 
 

@@ -24,7 +24,7 @@ INTERVAL = matching(r"[0-9]{1,7}").or_empty
 
 
 async def folder_options(db: Database, user_id: int) -> list[tuple[int, str]]:
-    """Every folder of the user with the names that lead to it, in the order of those."""
+    """Every folder of the user with its path of names, sorted by path."""
     paths = folder_paths(await folders_of_user(db, user_id))
     return [(id, " / ".join(path)) for id, path in sorted(paths.items(), key=lambda pair: _spelled(pair[1]))]
 
@@ -34,7 +34,7 @@ def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int, ...]:
-    """The folders that were chosen, and the new one (`Tech/Python`), which is made."""
+    """The chosen folders, and the new one (`Tech/Python`), which is created."""
     chosen = {read_id(each) for each in sent.getlist("folder") if isinstance(each, str) and each}
     await check_folders(db, user_id, sorted(chosen))
     names = tuple(
@@ -47,7 +47,7 @@ async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int,
 
 
 def read_interval(written: str) -> int | None:
-    """Seconds, None for automatic."""
+    """The interval in seconds; None for automatic."""
     if not written:
         return None
     seconds = read_id(written)
@@ -57,14 +57,14 @@ def read_interval(written: str) -> int | None:
 
 
 def read_policy(written: str) -> str | None:
-    """Which images are kept, None for what is usual."""
+    """Which images are archived; None for the default."""
     if written and written not in POLICIES:
         raise BadInput(Message("error.bad_archive_policy"), "images")
     return written or None
 
 
 def read_title(sent: FormData) -> str | None:
-    """What the person calls the feed, None to call it what it calls itself."""
+    """The user's title for the feed; None to use the feed's own title."""
     name = " ".join(form_text(sent, "title").split())
     if len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise BadInput(Message("error.name_too_long"), "title")

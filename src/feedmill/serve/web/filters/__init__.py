@@ -1,1 +1,1 @@
-"""Form fields of what is done with a feed's new entries."""
+"""Form fields of filters: rules and labels for new entries."""

@@ -33,7 +33,7 @@ from feedmill.serve.web.entries.list_views import UNREAD_VIEW, VIEW_FIELD, ViewA
 
 @accepts_form({"view": VIEW_FIELD.or_empty})
 async def start_refresh(request: Request) -> Response:
-    """Has the feeds of a view fetched, all of them where the view is of all; asking again joins what runs."""
+    """Starts a refresh of the feeds of a view, or of all feeds; a second request joins the running job."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     asked = form_text(sent, "view")
@@ -64,7 +64,7 @@ async def _strip(request: Request, user: User, job_id: int) -> Response:
 
 
 async def show_job(request: Request) -> Response:
-    """How a job stands; without scripts the page loads itself again until it has ended."""
+    """The progress of a job; without scripts the page reloads itself until the job has ended."""
     caller = await signed_in(request)
     db = the_app(request).db
     job = await find_job(db, caller.user.id, path_id(request))
@@ -73,12 +73,12 @@ async def show_job(request: Request) -> Response:
 
 
 async def stream_job_events(request: Request) -> Response:
-    """The job as the API streams it, with its messages in the reader's language."""
+    """The same events as in the API, with messages in the user's language."""
     caller = await signed_in(request)
     app, seen = the_app(request), parse_last_event_id(request.headers.get("last-event-id"))
     job = await find_job(app.db, caller.user.id, path_id(request))
     if seen >= done_event_id(job):
-        # What tells a browser not to come back again.
+        # 204 tells a browser not to reconnect.
         return Response(status_code=204)
     t, when = translator_and_dates(request)
     return event_stream(
@@ -88,7 +88,7 @@ async def stream_job_events(request: Request) -> Response:
 
 @accepts_form({})
 async def cancel_job(request: Request) -> Response:
-    """Drops what waits; what is being fetched comes to its end."""
+    """Cancels the job: waiting feeds are dropped, running fetches finish."""
     caller = await signed_in(request)
     await checked_form(request)
     app, job_id = the_app(request), path_id(request)
@@ -99,7 +99,7 @@ async def cancel_job(request: Request) -> Response:
 
 
 async def download_import_errors(request: Request) -> Response:
-    """The lines of an import that could not be taken over, as a table for other programs."""
+    """The errors of an import as CSV."""
     caller = await signed_in(request)
     report = import_report(await find_job(the_app(request).db, caller.user.id, path_id(request)))
     if report is None:
@@ -113,7 +113,7 @@ async def download_import_errors(request: Request) -> Response:
 
 
 def _escape_formula(cell: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
+    """The text with a prefix if a spreadsheet would take it for a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 

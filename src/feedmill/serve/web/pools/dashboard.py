@@ -20,7 +20,7 @@ from feedmill.serve.web.pools.dashboard_figures import PoolDashboard, fill_gauge
 
 DASHBOARD_PATH = "/pools"
 INTERVAL_SECONDS = 2.0
-# Then the browser comes again, and shows again who it is.
+# Then the browser reconnects, and is authenticated again.
 MAX_UPDATES = 300
 
 
@@ -40,7 +40,7 @@ async def _events(request: Request, sampled: CachedQuery[PoolDashboard]) -> Asyn
     for _ in range(MAX_UPDATES):
         await asyncio.sleep(INTERVAL_SECONDS)
         found = await sampled.read()
-        # Asked anew each time: a session or a right that ends does so while somebody watches, too.
+        # Checked each time, so that a session or right that ends also ends the stream.
         caller = await session_caller_of(request)
         if caller is None:
             return
@@ -50,7 +50,7 @@ async def _events(request: Request, sampled: CachedQuery[PoolDashboard]) -> Asyn
 
 
 def _cached_dashboard(request: Request) -> CachedQuery[PoolDashboard]:
-    """One for all who watch, so that many of them cost no more than one."""
+    """One query for all viewers."""
     state = request.app.state
     if not hasattr(state, "pool_board"):
         state.pool_board = CachedQuery(lambda: read_dashboard(state.app.pools))

@@ -18,7 +18,7 @@ WIDTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class PoolFigures:
-    """One pool. `used` is by the hour, the last day's, oldest first. `has_lists`: Redis is meant to hold its items."""
+    """One pool. `used` counts items by hour of the last day, oldest first. `has_lists`: there is a Redis."""
 
     kind: PoolKind
     options: PoolOptions
@@ -45,34 +45,34 @@ class PoolFigures:
 
     @property
     def has_gauge(self) -> bool:
-        """Whether its level is that of a list with a size; the database has no such limit."""
+        """Whether its level is shown relative to the size of a list; without a list there is no maximum."""
         return self.is_listed and not self.is_down
 
     @property
     def level(self) -> int:
-        """What can be taken at once: from the list, or from the database where there is none."""
+        """The number of items that can be taken now, from the list or without one from the database."""
         return self.status.in_list or 0 if self.has_gauge else self.status.counts.available
 
     @property
     def left(self) -> int:
-        """What waits in the database to go into the list."""
+        """The number of items in the database that are not in the list yet."""
         return self.status.counts.available
 
     @property
     def filler(self) -> str | None:
-        """Who fills the list just now, without what makes the lock unique."""
+        """The process that fills the list now, without the unique part of the lock."""
         holder = self.status.filled_by
         return holder.rpartition("/")[0] or holder if holder else None
 
     @property
     def adrift(self) -> int:
-        """Queued and in no list: on its way into somebody's hands, or lost."""
+        """The number of items that are queued and in no list: being handed out, or lost."""
         in_list = self.status.in_list
         return max(0, self.status.counts.queued - in_list) if self.is_listed and in_list is not None else 0
 
     @property
     def empty_in(self) -> timedelta | None:
-        """How long it lasts at the rate of the last hour; None when nothing is taken."""
+        """How long the items last at the rate of the last hour; None if none was used."""
         ready = self.status.counts.available + self.status.counts.queued
         return ready / self.used_in_hour * HOUR if self.used_in_hour else None
 
@@ -85,20 +85,20 @@ class GroupFigures:
 
 @dataclass(frozen=True, slots=True)
 class PoolDashboard:
-    """All groups, as they were at `at`."""
+    """All groups, as of `at`."""
 
     at: datetime
     groups: list[GroupFigures]
 
     def only(self, access: PoolAccess) -> Self:
-        """The groups among them that somebody may take from."""
+        """The same with only the groups that the caller may take from."""
         return replace(self, groups=[each for each in self.groups if access.allows(each.group.id)])
 
 
 async def read_dashboard(pools: PoolService) -> PoolDashboard:
     board = PoolDashboard(datetime.now(UTC), [])
     for group in await pools.groups():
-        # One that somebody deletes just now is left out.
+        # A group that was deleted in the meantime is left out.
         with suppress(UnknownGroup):
             figures = [await _figures(pools, group, kind, board.at) for kind in PoolKind]
             board.groups.append(GroupFigures(group, tuple(figures)))
@@ -121,7 +121,7 @@ async def _figures(pools: PoolService, group: PoolGroup, kind: PoolKind, now: da
 
 
 def by_hour(minutes: Mapping[datetime, int], now: datetime) -> tuple[int, ...]:
-    """The last 24 hours, each with what was used in it, the oldest first."""
+    """The number of items used in each of the last 24 hours, the oldest first."""
     hours = [0] * 24
     for minute, n in minutes.items():
         ago = min(23, max(0, int((now - minute) / HOUR)))
@@ -130,7 +130,7 @@ def by_hour(minutes: Mapping[datetime, int], now: datetime) -> tuple[int, ...]:
 
 
 def fill_gauge(pool: PoolFigures, title: str) -> Markup:
-    """How full the pool is, with a line where refilling begins."""
+    """A bar of the fill level, with a line at which refilling begins."""
     size = pool.options.size
     full, mark = (round(WIDTH * min(1, n / size)) for n in (pool.level, pool.options.refill_below))
     kind = "low" if pool.level < pool.options.refill_below else "ok"

@@ -17,7 +17,7 @@ from feedmill.store.database import Database
 if TYPE_CHECKING:
     from feedmill.serve.rest.pools.group_schemas import NewPoolGroup
 
-# Imported when somebody sends the form: pydantic is the API's.
+# Imported when a form is sent: only the API needs pydantic at the start.
 NEW_GROUP = "feedmill.serve.rest.pools.group_schemas:NewPoolGroup"
 VALIDATION_ERROR = "pydantic:ValidationError"
 LINE_FIELDS = ("folders", "labels", "words", "without")
@@ -37,7 +37,7 @@ ERROR_KEYS = {
 
 
 async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup | None", dict[str, str]]:
-    """What was sent as the API would take it, or by field what is wrong with it."""
+    """The submitted form as a request of the API, or its errors by field."""
     try:
         feeds = await find_feed_ids(db, _lines(sent, "feeds"))
     except NoSuchFeed:
@@ -54,7 +54,7 @@ async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup |
 
 
 def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
-    """What the fields show of a group."""
+    """The values of the fields for an existing group."""
     rule = group.rule
     values: dict[str, Any] = {name: "\n".join(getattr(rule, name)) for name in LINE_FIELDS}
     values |= {
@@ -73,12 +73,12 @@ def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
 
 EMPTY_VALUES = group_values(PoolGroup(0, "", PoolRule(), datetime.now(UTC)), ())
 NEW_GROUP_FORM = dict.fromkeys(EMPTY_VALUES, TEXT.optional)
-# A field that was not sent would take its condition out of the rule. The page has none for the form of titles.
+# A field that is missing would remove its condition from the rule. Titles have no field for the format.
 GROUP_FORM = {name: field if name == "titles_form" else TEXT for name, field in NEW_GROUP_FORM.items()}
 
 
 def submitted_values(sent: FormData) -> Mapping[str, Any]:
-    """The fields as they were sent, for whoever mends them."""
+    """The submitted values, to be shown again for correction."""
     return {name: form_text(sent, name) for name in EMPTY_VALUES}
 
 
@@ -95,7 +95,7 @@ def _rule(sent: FormData, feeds: list[int]) -> dict[str, Any]:
 
 
 async def _has_owner(db: Database, sent: FormData) -> bool:
-    """Whether the labels, if there are any, are those of an account that is there."""
+    """Whether `labels_of` names an existing account, if there are labels."""
     return not _lines(sent, "labels") or await find_user(db, form_text(sent, "labels_of")) is not None
 
 
@@ -105,7 +105,7 @@ def _options(sent: FormData, kind: PoolKind) -> dict[str, Any]:
 
 
 def _number(typed: str) -> int | str:
-    """Python would read numbers of thousands of digits, too; what is none is refused by the form."""
+    """The number in a field, limited in length; other text is kept, and refused by validation."""
     return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) < 10 else typed
 
 
@@ -114,5 +114,5 @@ def _lines(sent: FormData, name: str) -> list[str]:
 
 
 def _field(place: tuple[str, ...]) -> str:
-    """`("rule", "words", "0")` stands in the field `words`, `("titles", "size")` in `titles_size`."""
+    """`("rule", "words", "0")` is the field `words`, `("titles", "size")` is `titles_size`."""
     return place[1] if place[0] == "rule" else "_".join(place[:2])

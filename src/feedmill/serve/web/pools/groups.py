@@ -83,7 +83,7 @@ async def change_group(request: Request) -> Response:
 
 
 async def show_group(request: Request, group: PoolGroup, errors: Mapping[str, str], taker: str = "") -> Response:
-    """The page of a group as it is. `taker` is the name that was typed for somebody who is to take from it."""
+    """The page of a group. `taker` is the user name typed in the grant form, shown again after an error."""
     feeds = await feed_references(the_app(request).db, group.rule.feeds)
     values = group_values(group, feeds)
     if not group.rule.labels:
@@ -110,7 +110,7 @@ async def _show(
 
 @accepts_form({})
 async def group_action(request: Request) -> Response:
-    """What a button of a group asks for."""
+    """Handles the buttons of a group."""
     by = actor(await signed_in_admin(request), request)
     await checked_form(request)
     pools = the_app(request).pools
@@ -131,7 +131,7 @@ async def group_action(request: Request) -> Response:
 
 @accepts_form({})
 async def pool_action(request: Request) -> Response:
-    """What a button of one pool asks for."""
+    """Handles the buttons of one pool."""
     await signed_in_admin(request)
     await checked_form(request)
     pools, kind = the_app(request).pools, requested_kind(request)
@@ -151,7 +151,7 @@ async def pool_action(request: Request) -> Response:
 
 
 async def show_lost_items(request: Request) -> Response:
-    """What is queued and in no list; looking for it takes some seconds."""
+    """Items that are queued and in no list; the search takes some seconds."""
     await signed_in_admin(request)
     pools, kind = the_app(request).pools, requested_kind(request)
     group = await pools.group(path_id(request))

@@ -29,7 +29,7 @@ TAKER_NAME = "web page"
 
 @accepts_form({})
 async def take_item(request: Request) -> Response:
-    """Takes one item for good, or lends it, and shows what a program would get."""
+    """Pops or leases one item, and shows what a program would get."""
     await signed_in_pool_user(request)
     await checked_form(request)
     group, kind = await _pool(request)
@@ -72,7 +72,7 @@ async def _take(request: Request, group: PoolGroup, kind: PoolKind, lends: bool)
 
 @accepts_form({"id": NUMBER, "token": TEXT})
 async def return_item(request: Request) -> Response:
-    """Makes an item available again that was taken here by way of trial. Used ones only for an admin."""
+    """Makes an item available again that was taken here as a test. Only an admin can return a used one."""
     await signed_in_pool_user(request)
     sent = await checked_form(request)
     group, kind = await _pool(request)
@@ -89,12 +89,12 @@ async def return_item(request: Request) -> Response:
 
 
 async def _pool(request: Request) -> tuple[PoolGroup, PoolKind]:
-    """The pool that the path names, if the caller may take from it."""
+    """The pool in the path, if the caller may take from it."""
     return await the_app(request).pools.group_for(request.state.caller, path_id(request)), requested_kind(request)
 
 
 def requested_kind(request: Request) -> PoolKind:
-    """The kind of pool that the path names."""
+    """The kind of pool in the path."""
     if request.path_params["kind"] not in list(PoolKind):
         raise NotFound(Message("error.no_such_pool"))
     return PoolKind(request.path_params["kind"])

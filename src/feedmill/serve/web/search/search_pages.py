@@ -47,7 +47,7 @@ LONGEST_NAME = 190
 MOST_SUGGESTIONS = 3
 MOST_TRIED = 6
 EMPTY_RESULT: Mapping[str, Any] = {"results": None, "mistake": None, "suggestions": [], "name": "", "wrong": ""}
-# What can be asked, each with the end of its words' key.
+# Examples of queries, each with the end of the key of its text.
 EXAMPLES = (
     ("river mill", "words"),
     ('"old mill"', "phrase"),
@@ -84,7 +84,7 @@ async def show_search(request: Request) -> Response:
 
 @accepts_form({"q": TEXT, "in": VIEW_FIELD.or_empty.optional, "name": TEXT})
 async def save_search(request: Request) -> Response:
-    """Keeps a search as a view of the sidebar."""
+    """Saves a search, which the sidebar then shows."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     db, user_id = the_app(request).db, caller.user.id
@@ -110,7 +110,7 @@ async def delete_saved_search(request: Request) -> Response:
 
 
 def _plain(written: str) -> str:
-    """One line, at most one character longer than may be."""
+    """The query on one line, cut one character beyond the limit, so that the parser can refuse it."""
     return "".join(letter if letter.isprintable() else " " for letter in written).strip()[: MOST_CHARACTERS + 1]
 
 
@@ -121,7 +121,7 @@ def _named(name: str) -> str:
 
 
 async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
-    """The feed, folder or label of that path; `NotFound` when it is not the user's."""
+    """The feed, folder or label of that path; raises `NotFound` if it is not the user's."""
     address = view_or_unread(path)
     if address.id is None:
         return None
@@ -144,7 +144,7 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
 
 
 async def _suggestions(request: Request, user: User, question: SearchForm) -> list[tuple[str, str]]:
-    """Searches nearby that do find something, each with its address."""
+    """Similar searches that find something, each with its URL."""
     db, now = the_app(request).db, datetime.now(UTC)
     places = [question, SearchForm(question.text, question.order)] if question.within else [question]
     tried = [
@@ -159,7 +159,7 @@ async def _suggestions(request: Request, user: User, question: SearchForm) -> li
 
 
 async def _show_page(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:
-    """The page; `more` is what is known beyond `EMPTY_RESULT`."""
+    """The page; `more` overrides values of `EMPTY_RESULT`."""
     saved = await saved_searches_of_user(the_app(request).db, user.id)
     kept = next((search for search in saved if search.query == question.whole), None)
     active = search_path(question.whole) if question.text else PATH

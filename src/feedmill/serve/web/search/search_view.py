@@ -16,7 +16,7 @@ from feedmill.serve.web.entries.article_view import ArticleView, item_path
 from feedmill.serve.web.entries.list_views import ViewAddress
 
 PATH = "/search"
-# Terms that a search can be narrowed with at a touch; their words are `search.only_<name>`.
+# Terms that are offered to narrow a search; their texts are `search.only_<name>`.
 NARROWING_TERMS: Mapping[str, str] = {
     "unread": "is:unread",
     "starred": "is:starred",
@@ -28,7 +28,7 @@ ALL_VIEW = ViewAddress("all")
 
 
 class HighlightedText(str):
-    """A text that shows what was found in it where it becomes HTML, and is only itself elsewhere."""
+    """A text whose matches are highlighted when it is rendered as HTML; elsewhere it is plain text."""
 
     html: Markup
 
@@ -54,7 +54,7 @@ def search_path(text: str, **more: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """A feed, folder or label of the user, and what it is called."""
+    """A feed, folder or label of the user, with its name."""
 
     address: ViewAddress
     name: str
@@ -62,7 +62,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class SearchForm:
-    """What was asked; `within` is what it was asked from and is kept to."""
+    """A search; `within` limits it to the feed, folder or label that it was started from."""
 
     text: str
     order: SearchOrder = "rank"
@@ -80,7 +80,7 @@ class SearchForm:
 
     @property
     def whole(self) -> str:
-        """All of it as one search."""
+        """The whole search as one query."""
         return f"{self.narrowed} ({self.text})" if self.within else self.text
 
     @property
@@ -92,7 +92,7 @@ class SearchForm:
         return search_path(**now)
 
     def terms(self) -> list[tuple[str, str]]:
-        """Each term that can be taken away, and the address of the search without it."""
+        """Each term that can be removed, and the URL of the search without it."""
         terms = terms_of(self.text)
         return [
             (term, self.at(text=" ".join(terms[:place] + terms[place + 1 :])))
@@ -101,7 +101,7 @@ class SearchForm:
         ]
 
     def offers(self) -> list[tuple[str, str]]:
-        """Each way to narrow it that it has not taken yet, and the address of that."""
+        """Each term that could be added to narrow it, and the URL of that search."""
         terms = terms_of(self.text)
         start = self.text if terms else f"({self.text})"
         return [
@@ -111,7 +111,7 @@ class SearchForm:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """A page of what was found, as lists have it."""
+    """A page of results, with the attributes of a list."""
 
     items: Sequence[EntrySummary]
     more: str | None

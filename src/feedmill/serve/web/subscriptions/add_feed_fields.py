@@ -4,7 +4,7 @@ from feedmill.serve.web.core.form_fields import NUMBER, TEXT, one_of
 from feedmill.serve.web.feeds.http_option_fields import HTTP_OPTION_FIELDS
 from feedmill.serve.web.feeds.subscription_fields import INTERVAL, POLICIES
 
-# What can be chosen for a feed that is added: there when something was found.
+# Options of a feed that is added; the form has them once something was found.
 _OPTION_FIELDS = {
     "folder": NUMBER.or_empty.repeated,
     "new_folder": TEXT.optional,

@@ -23,7 +23,7 @@ MAX_AT_ONCE = 50
 
 
 async def show_added(request: Request) -> Response:
-    """What was added; without scripts it is loaded again until everything is there."""
+    """The feeds that were added; without scripts the page reloads itself until all are fetched."""
     caller = await signed_in(request)
     ids, job_id = _query(request)
     rows = await added_rows(request, caller.user, ids)

@@ -1,4 +1,4 @@
-"""Discovers the feeds at a pasted address for the subscribe page, and marks those already subscribed."""
+"""Discovers the feeds at a pasted URL for the subscribe page, and marks those already subscribed."""
 
 import re
 from collections.abc import Callable
@@ -35,14 +35,14 @@ _IN_TEXT = re.compile(r"https?://\S+")
 
 @dataclass(frozen=True, slots=True)
 class FeedOffer:
-    """A feed to choose; `subscription_id` when the person has it already."""
+    """A feed to choose from; `subscription_id` is set if the user already subscribes to it."""
 
     candidate: FeedCandidate
     subscription_id: int | None = None
 
     @property
     def type(self) -> str:
-        """`RSS 2.0`, `Atom 1.0`; for one that was not looked into what the page says of it."""
+        """`RSS 2.0`, `Atom 1.0`; for a feed that was not fetched, the type that the page gives."""
         kind = self.candidate.type or ""
         versioned = _VERSIONED.fullmatch(kind)
         if versioned is None:
@@ -60,7 +60,7 @@ class DiscoveryView:
 
     @property
     def preferred(self) -> FeedOffer | None:
-        """The likeliest of those that the person does not have."""
+        """The likeliest feed that the user does not subscribe to yet."""
         return next((offer for offer in self.offers if offer.subscription_id is None), None)
 
 
@@ -70,7 +70,7 @@ def the_discovery_cache(request: Request) -> ResponseCache:
 
 
 def url_in_text(url: str, text: str = "") -> str:
-    """The address that was pasted or shared: other programs put it into a text."""
+    """The URL in a pasted or shared text: some programs add text around it."""
     found = None if url.strip() else _IN_TEXT.search(text)
     return (found[0] if found else url or text).strip()[:MAX_URL_LENGTH]
 
@@ -82,7 +82,7 @@ async def discover_at(
     options: str | None = None,
     on_step: Callable[[DiscoveryStep], None] = ignore_step,
 ) -> DiscoveryView:
-    """What is there, or why there is nothing; raises only for what is not about the address."""
+    """The feeds at the URL, or why there are none; raises only errors that are not about the URL."""
     app = the_app(request)
     try:
         seen = await discover(app.tools, user, url, the_discovery_cache(request), options, on_step)
@@ -95,7 +95,7 @@ async def discover_at(
 
 
 async def _subscribed_by_url(db: Database, user_id: int, urls: list[str], options: str | None) -> dict[str, int]:
-    """By address the user's subscription to the feed there."""
+    """The user's subscriptions by the URL of their feed."""
     try:
         return await subscription_ids_by_url(db, user_id, urls, has_login=options is not None)
     except CallerError:

@@ -27,7 +27,7 @@ FOLDERS_PATH = "/folders"
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """`depth` is 0 at the top; `feeds` are those in it alone; `homes` the folders that it may be moved into."""
+    """`depth` is 0 at the top; `feeds` are those directly in it; `homes` the folders that it may be moved into."""
 
     folder: Folder
     depth: int
@@ -69,7 +69,7 @@ async def change_folder(request: Request) -> Response:
 
 @accepts_form({})
 async def delete_folder(request: Request) -> Response:
-    """The feeds of the folder stay."""
+    """Deletes a folder; its feeds stay."""
     caller = await signed_in(request)
     await checked_form(request)
     db = the_app(request).db
@@ -86,7 +86,7 @@ def _name(written: str) -> str:
 
 
 def _wrong(error: BadInput | Conflict) -> str:
-    """The words for what is wrong."""
+    """The key of the text for an error."""
     if isinstance(error, own.FolderInItself):
         return "folders.in_itself"
     if isinstance(error, Conflict):
@@ -105,7 +105,7 @@ async def _shown(
 
 
 async def _rows(request: Request, user: User) -> list[FolderRow]:
-    """Every folder before those in it."""
+    """The folders as rows, each before its subfolders."""
     db = the_app(request).db
     there = await own.folders_of_user(db, user.id)
     counts: dict[int, int] = {}

@@ -24,7 +24,7 @@ from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.feeds.subscription_fields import folder_options
 
 MEDIA_TYPE = "text/x-opml; charset=utf-8"
-# What a form adds around the list, and what a browser adds to the ends of its lines.
+# The size of what a form adds around the file, and a browser to its line ends.
 MAX_UPLOAD_BYTES = MAX_BYTES + MAX_BYTES // 4
 MAX_SHOWN = 200
 
@@ -36,7 +36,7 @@ async def show_import(request: Request) -> Response:
 
 @accepts_form({"file": FILE, "opml": TEXT.optional, "do": one_of("import").optional})
 async def import_feeds(request: Request) -> Response:
-    """First what would happen; the same list sent again with `do=import` makes it so."""
+    """Previews the import; the same file sent again with `do=import` is imported."""
     caller = await signed_in(request)
     try:
         sent = await checked_form(request, MAX_UPLOAD_BYTES)
@@ -59,7 +59,7 @@ async def import_feeds(request: Request) -> Response:
 
 
 async def _uploaded_list(sent: FormData) -> bytes:
-    """The file, or what was pasted."""
+    """The uploaded file, or the pasted text."""
     file = sent.get("file")
     uploaded = await file.read() if isinstance(file, UploadFile) else b""
     return uploaded or form_text(sent, "opml").encode()
@@ -74,7 +74,7 @@ async def _run_import(request: Request, user: User, plan: ImportPlan) -> Respons
 
 
 async def export_feeds(request: Request) -> Response:
-    """All feeds as OPML, or those of a folder, or those that are named."""
+    """All feeds as OPML, those of a folder, or the selected ones."""
     caller = await signed_in(request)
     app, asked = the_app(request), request.query_params
     now = app.tools.clock()
@@ -88,7 +88,7 @@ async def export_feeds(request: Request) -> Response:
 
 
 async def export_starred_entries(request: Request) -> Response:
-    """What was starred, as JSON Feed."""
+    """The starred entries as JSON Feed."""
     caller = await signed_in(request)
     app = the_app(request)
     now = app.tools.clock()

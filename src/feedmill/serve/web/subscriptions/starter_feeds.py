@@ -23,7 +23,7 @@ async def show_starter_feeds(request: Request) -> Response:
 
 @accepts_form({"feed": FormField(lambda url: any(url in topic.urls for topic in TOPICS)).repeated})
 async def add_starter_feeds(request: Request) -> Response:
-    """Subscribes to what was ticked, each topic in a folder of its own."""
+    """Subscribes to the ticked feeds, with a folder for each topic."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     chosen = {each for each in sent.getlist("feed") if isinstance(each, str)}

@@ -1,4 +1,4 @@
-"""`/subscribe`: discovers the feeds at an address, with live progress, and offers them."""
+"""`/subscribe`: discovers the feeds at a URL, with live progress, and offers them."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -35,7 +35,7 @@ from feedmill.serve.web.subscriptions.subscribe_problems import display_host
 
 
 async def show_subscribe(request: Request) -> Response:
-    """The form; with an address in the request also what is there, for bookmarklets and what other apps share."""
+    """The form; with a URL in the query also the feeds there, for bookmarklets and sharing from other apps."""
     caller = await signed_in(request)
     asked = request.query_params
     url = url_in_text(asked.get("url", ""), asked.get("text", ""))
@@ -45,7 +45,7 @@ async def show_subscribe(request: Request) -> Response:
 
 @accepts_form(ADD_FEED_FIELDS)
 async def discover_feeds(request: Request) -> Response:
-    """Without scripts: the same page with what was found. An address alone has a page that can be kept."""
+    """Without scripts: the same page with the feeds found. A URL alone redirects to a page that can be bookmarked."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     url = url_in_text(form_text(sent, "url"))
@@ -62,7 +62,7 @@ async def discover_feeds(request: Request) -> Response:
 
 @accepts_form(ADD_FEED_FIELDS)
 async def stream_discovery(request: Request) -> Response:
-    """With scripts: each step as it happens, then what was found."""
+    """With scripts: streams each request, then the feeds that were found."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     return event_stream(_discovery_events(request, caller.user, sent))

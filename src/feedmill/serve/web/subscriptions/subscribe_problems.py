@@ -1,4 +1,4 @@
-"""Maps the errors of subscribing to a problem with its own text and next step."""
+"""Maps the errors of subscribing to problems, each with a text and a next step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ STATUSES = {401: "login", 403: "login", 404: "not_found", 407: "login", 410: "go
 
 @dataclass(frozen=True, slots=True)
 class SubscribeProblem:
-    """`kind` names the sentences. `may_pass`: adding it anyway makes sense. `subscription_id`: what there is."""
+    """`kind` is part of the text keys. `may_pass`: it can be added anyway. `subscription_id` is the existing one."""
 
     kind: str
     url: str
@@ -52,7 +52,7 @@ class SubscribeProblem:
 
 
 def subscribe_problem(error: CallerError, url: str) -> SubscribeProblem:
-    """The problem that an error of the library is for a user; others than those of subscribing pass."""
+    """The problem to show for an error of the library; errors that are not about subscribing are raised again."""
     match error:
         case AlreadySubscribed(more=more):
             return SubscribeProblem("subscribed", url, subscription_id=int(more["subscription_id"]))
@@ -73,7 +73,7 @@ def tried_urls(error: CallerError) -> Sequence[DiscoveryStep]:
 
 
 def display_host(url: str) -> str:
-    """The host of a URL as the user typed it; what was typed, if it has none."""
+    """The host of a URL as the user typed it; the whole text if it has none."""
     return host_of(url if "://" in url else f"https://{url}") or url
 
 

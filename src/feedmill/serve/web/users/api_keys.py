@@ -24,7 +24,7 @@ from feedmill.serve.web.core.render_page import render_page
 
 API_KEYS_PATH = "/settings/api-keys"
 LONGEST_NAME = 190
-# After how many days a key ends by itself; the empty one never does.
+# Days until a key expires; empty: never.
 LIFETIME_DAYS = ("", "30", "90", "365")
 
 
@@ -37,7 +37,7 @@ async def list_api_keys(request: Request) -> Response:
     {"name": TEXT, "scope": one_of(*SCOPES).repeated, "days": one_of(*LIFETIME_DAYS), "pool_group": TEXT.repeated}
 )
 async def create_api_key(request: Request) -> Response:
-    """Shows the new key on the page that answers: it is kept nowhere, so no later page could."""
+    """Creates a key and shows it in the response: it is not stored, so no later page could."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     name = " ".join(form_text(sent, "name").split())[:LONGEST_NAME]

@@ -55,7 +55,7 @@ async def show_keymap_form(request: Request) -> Response:
     }
 )
 async def save_keymap(request: Request) -> Response:
-    """Keeps what the fields say, or a whole set of keys, for the account."""
+    """Saves the keys of the form, or a preset, for the account."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     keymap = _preset(form_text(sent, "preset")) if sent.get("preset") else _written(sent)
@@ -74,7 +74,7 @@ def _preset(name: str) -> Keymap:
 def _written(sent: FormData) -> Keymap:
     missing = [action for action in DEFAULT_KEYMAP if is_configurable(action) and action not in sent]
     if missing:
-        # A field that was not sent would take its keys away.
+        # A field that is missing would remove the keys of its action.
         raise BadInput(Message("error.missing_field", name=missing[0]), missing[0])
     return {
         action: split_keys(form_text(sent, action)[:LONGEST]) if is_configurable(action) else keys

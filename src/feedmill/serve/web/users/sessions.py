@@ -20,7 +20,7 @@ from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 
-# The first that is found holds: most browsers also name the others.
+# The first match counts: most browsers also name the others.
 BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
 SYSTEMS = (
     ("Android", "Android"),
@@ -74,7 +74,7 @@ routes = [
 
 
 def device_name(agent: str | None) -> str:
-    """`Firefox · Linux`; what is no browser keeps the name that it gives first; empty when it gave none."""
+    """`Firefox · Linux`; for other programs the first name in the header; empty without a header."""
     if not agent:
         return ""
     browser = next((name for word, name in BROWSERS if f"{word}/" in agent), "")

@@ -26,7 +26,7 @@ from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 
-# What else a device may have a look of its own for.
+# Parts of the appearance that a device may override.
 APPEARANCE_FIELDS = ("theme", "language", "density")
 PREFERENCE_FIELDS = {
     **{name: one_of(*APPEARANCE_VALUES[name]).optional for name in APPEARANCE_FIELDS},
@@ -43,7 +43,7 @@ async def show_settings(request: Request) -> Response:
 
 @accepts_form(PREFERENCE_FIELDS)
 async def save_settings(request: Request) -> Response:
-    """Keeps the preferences with the account; this device follows them from now on."""
+    """Saves the preferences with the account, and removes the overrides of this device."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     sent_values = {name: value for name, value in sent.items() if isinstance(value, str)}

@@ -17,7 +17,7 @@ from feedmill.serve.web.core.render_page import render_page
 
 
 async def show_sign_in(request: Request) -> Response:
-    """The form; who is signed in already goes on, and where nobody is known yet the first run comes before."""
+    """The form; redirects users who are signed in, and a new instance to its setup."""
     if await auth.session_caller_of(request) is not None:
         return redirect(local_path(request.query_params.get("next")))
     if await needs_setup(the_app(request).db):

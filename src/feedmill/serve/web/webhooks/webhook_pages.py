@@ -34,7 +34,7 @@ async def list_webhooks(request: Request) -> Response:
 
 @accepts_form({"url": TEXT, "event": one_of(*EVENTS).repeated})
 async def create_webhook(request: Request) -> Response:
-    """Shows the secret on the page that answers: no later one does."""
+    """Creates a webhook and shows its secret in the response, only once."""
     caller = await signed_in(request)
     sent = await checked_form(request)
     url, events = form_text(sent, "url").strip(), _events(sent)
@@ -72,7 +72,7 @@ async def change_webhook(request: Request) -> Response:
 
 @accepts_form({})
 async def webhook_action(request: Request) -> Response:
-    """What a button of a webhook asks for."""
+    """Handles the buttons of a webhook."""
     caller = await signed_in(request)
     await checked_form(request)
     webhooks, user_id, id = the_app(request).webhooks, caller.user.id, path_id(request)
