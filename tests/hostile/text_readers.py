@@ -9,6 +9,7 @@ import atexit
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -283,6 +284,15 @@ READERS: dict[str, Read] = {
     "html.hide_remote_images.RemoteImageReplacer: in a tag": lambda text: _images_hidden(f"<img {text}"),
     "html.hide_remote_images.RemoteImageReplacer: in srcset": lambda text: _images_hidden(
         f'<img src="/a" srcset="{text}">'
+    ),
+    "html.hide_remote_images.RemoteImageReplacer: in a title": lambda text: _images_hidden(
+        f'<img title="{escape(text)}" src="https://example.org/a" srcset="https://example.org/b 2x">'
+        f'<video title="{escape(text)}" poster="https://example.org/a"></video>'
+    ),
+    "html.hide_remote_images.RemoteImageReplacer: after sanitizing": lambda text: _images_hidden(
+        sanitize.sanitize_html(
+            f"<img alt='{escape(text)}' src=a><img src='{escape(text)}'><p>{text}<img src=b {text}>", URL
+        )
     ),
     "html.hide_remote_images.image_placeholder": lambda text: hide_remote_images.image_placeholder(
         f"https://{text}", text, text, _WORDS

@@ -55,34 +55,34 @@ class RemoteImageReplacer:
             return match[0]
         attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attribute_text)}
         if name == "video":
-            return self._video(match[0], attributes.get("poster", "/"))
+            return self._video(attributes)
         if name == "source":
             return match[0] if self._all_local(attributes.get("srcset", "")) else ""
-        return self._image(match[0], attributes)
+        return self._image(attributes)
 
-    def _video(self, tag: str, poster: str) -> str:
-        if self._is_local(poster):
-            return tag
-        return self._with_local_url(tag, "poster", poster) if self._may_be_loaded(poster) else _without(tag, "poster")
+    def _video(self, attributes: dict[str, str]) -> str:
+        poster = attributes.get("poster", "/")
+        if not self._is_local(poster):
+            del attributes["poster"]
+            attributes |= {"poster": self._images.local_url(poster)} if self._may_be_loaded(poster) else {}
+        return _written("video", attributes)
 
-    def _image(self, tag: str, attributes: dict[str, str]) -> str:
+    def _image(self, attributes: dict[str, str]) -> str:
         source = attributes.get("src", "")
         if not self._all_local(attributes.get("srcset", "")):
-            tag = _without(tag, "srcset")
+            del attributes["srcset"]
         if self._is_local(source):
             is_archived = source in self._images.archived_urls and not self._in_picture
+            tag = _written("img", attributes)
             return self._marked(tag) if is_archived else tag
         if self._may_be_loaded(source):
-            return self._with_local_url(tag, "src", source)
+            return _written("img", attributes | {"src": self._images.local_url(source)})
         self.hidden += 1
         reason = self._images.failures.get(source, self._translate("article.image_failed"))
         return image_placeholder(source, attributes.get("alt", ""), reason, self._translate, linked=not self._in_link)
 
     def _may_be_loaded(self, url: str) -> bool:
         return url not in self._images.failures and 0 < len(url) <= MAX_URL_LENGTH
-
-    def _with_local_url(self, tag: str, name: str, url: str) -> str:
-        return f'{_without(tag, name).removesuffix(">")} {name}="{escape(self._images.local_url(url))}">'
 
     def _marked(self, tag: str) -> str:
         icon = '<svg class="i" aria-hidden="true"><use href="#i-archive"/></svg>'
@@ -108,5 +108,6 @@ def image_placeholder(url: str, alt: str, reason: str, translate: Callable[..., 
     )
 
 
-def _without(tag: str, name: str) -> str:
-    return re.sub(rf'\s+{name}="[^"]*"', "", tag)
+def _written(name: str, attributes: Mapping[str, str]) -> str:
+    values = "".join([f' {key}="{escape(value)}"' for key, value in attributes.items()])
+    return f"<{name}{values}>"
