@@ -10,8 +10,9 @@ from feedmill.archive.images import file_types
 from feedmill.archive.images.download import ImageTools
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
+from feedmill.library.archive import view_images
 from feedmill.library.archive.view_images import ImageViewer, StoredKey, ViewedImage
-from feedmill.model.image import DownloadedImage, ImageDownloadFailed
+from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageTask
 from feedmill.model.user import User
 from feedmill.store.archive.entry_images import FIRST_EXTRA_POSITION
 from feedmill.store.archive.image_tasks import take_image_tasks
@@ -35,8 +36,8 @@ class Viewing:
     def __init__(self, subscribers: Subscribers, alice: User, viewer: ImageViewer, entry_id: int) -> None:
         self.env, self.alice, self.viewer, self.entry_id = subscribers.env, alice, viewer, entry_id
 
-    async def view(self, path: str, wait: timedelta = PATIENT) -> ViewedImage | None:
-        return await self.viewer.view(self.alice.id, self.entry_id, self.env.web.url(path), wait)
+    async def view(self, path: str, wait: timedelta = PATIENT, viewer: User | None = None) -> ViewedImage | None:
+        return await self.viewer.view((viewer or self.alice).id, self.entry_id, self.env.web.url(path), wait)
 
     async def change(self, **values: object) -> None:
         await self.env.db.batch([Step(image_tasks.update().values(**values))])
@@ -156,6 +157,84 @@ async def test_a_feed_that_archives_no_images_shows_them_without_storing_them(vi
 
     assert isinstance(await viewing.view("/a.png"), DownloadedImage)
     assert (await tasks(viewing.env), await stored(viewing.env)) == ([], [])
+
+
+async def test_a_failure_of_an_image_that_is_not_stored_is_not_repeated_for_each_viewer(viewing: Viewing) -> None:
+    viewing.env.web.serve("/a.png", Answer(status=500))
+    await viewing.policy("none")
+    for _ in range(5):
+        assert isinstance(await viewing.view("/a.png"), ImageDownloadFailed)
+    assert len(viewing.env.web.seen("/a.png")) == 1
+
+    viewing.env.now += 6 * MINUTE
+    viewing.env.web.serve("/a.png", PNG)
+
+    assert isinstance(await viewing.view("/a.png"), DownloadedImage)
+
+
+async def test_only_the_latest_failures_are_remembered(viewing: Viewing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_images, "MAX_FAILURES", 2)
+    await viewing.policy("none")
+
+    for path in ("/1.png", "/2.png", "/3.png", "/3.png", "/1.png"):
+        assert isinstance(await viewing.view(path), ImageDownloadFailed)
+
+    assert [len(viewing.env.web.seen(path)) for path in ("/1.png", "/2.png", "/3.png")] == [2, 1, 1]
+
+
+async def test_a_failed_image_is_not_asked_for_when_there_is_no_room_either(
+    subscribers: Subscribers, alice: User
+) -> None:
+    viewing = await viewing_with(subscribers, alice, image_tools(subscribers.env, limit=10))
+    await viewing.change(status="failed", last_error='{"code":"fetch.status","values":{"status":404}}')
+
+    assert isinstance(await viewing.view("/a.png"), ImageDownloadFailed)
+    assert viewing.env.web.seen("/a.png") == []
+
+
+async def test_a_reader_of_slow_images_leaves_fetches_to_others(
+    viewing: Viewing, subscribers: Subscribers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(_: ReceivedRequest, connection: ClientConnection) -> None:
+        await connection.until_asked_again()
+
+    monkeypatch.setattr(view_images, "MAX_RUNNING_PER_USER", 3)
+    bob = await subscribers.person("bob")
+    await subscribers.subscribe(bob, viewing.env.web.url("/feed"))
+    slow = [f"/slow-{number}.png" for number in range(5)]
+    for path in slow:
+        viewing.env.web.serve(path, never)
+    viewing.env.web.serve("/a.png", PNG)
+
+    assert [await viewing.view(path, timedelta(0)) for path in slow] == [None] * 5
+    assert isinstance(await viewing.view("/a.png", viewer=bob), DownloadedImage)
+    await until(lambda: all(viewing.env.web.seen(path) for path in slow[:3]))
+    assert [viewing.env.web.seen(path) for path in slow[3:]] == [[], []]
+
+
+async def test_an_image_whose_host_is_busy_is_asked_for_again(
+    viewing: Viewing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wait_for_turn(tools: ImageTools, task: ImageTask) -> ImageDownloadFailed:
+        return ImageDownloadFailed(Message("image.no_turn"), tools.clock() + MINUTE, counted=False)
+
+    viewing.env.web.serve("/a.png", PNG)
+    with monkeypatch.context() as busy:
+        busy.setattr(view_images, "fetch_image", wait_for_turn)
+        assert await viewing.view("/a.png") is None
+
+    assert isinstance(await viewing.view("/a.png"), DownloadedImage)
+
+
+async def test_an_image_that_others_take_each_time_is_not_waited_for_without_end(
+    viewing: Viewing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def taken_by_another(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(view_images, "take_image_task_now", taken_by_another)
+
+    assert await viewing.view("/a.png") is None
 
 
 async def test_an_image_is_shown_when_there_is_no_room_to_store_it(subscribers: Subscribers, alice: User) -> None:
