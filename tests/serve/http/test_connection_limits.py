@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from feedmill.serve.http import connection_limits
 from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer, peer_key
 from feedmill.serve.http.open_file_limit import reserve_open_files
 from feedmill.settings import load_settings
 from tests.cli.command import Server, environment
 from tests.cli.new_interpreter import serving
-from tests.serve.http.short_deadlines import head, timed_site
+from tests.serve.http.short_deadlines import LARGE, head, timed_site
 from tests.waiting import wait_until
 
 
@@ -94,6 +95,23 @@ async def test_a_trusted_proxy_may_have_any_number_of_connections() -> None:
 )
 def test_ipv6_addresses_of_one_network_count_as_one(one: str, other: str, same: bool) -> None:
     assert (peer_key(one)[0] == peer_key(other)[0]) is same
+
+
+async def test_an_address_that_does_not_read_large_responses_loses_them_before_others_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_UNSENT_BYTES", LARGE + 100_000)
+    async with timed_site(send_seconds=60) as site:
+        reader = await site.connect("127.0.0.3", slow_line=True)
+        await reader.send(head("GET", "/large", "Connection: close"))
+        for _ in range(5):
+            hoarding = await site.connect("127.0.0.2", slow_line=True)
+            await hoarding.send(head("GET", "/large"))
+
+        await site.until_dropped("much_unsent", 2)
+
+        assert len(await reader.receive_all()) > LARGE
+        assert set(site.registry.dropped) == {"much_unsent"}
 
 
 def test_a_registry_forgets_addresses_without_connections() -> None:
@@ -181,6 +199,12 @@ class IdleConnection:
         pass
 
     def check_deadlines(self, now: float) -> None:
+        pass
+
+    def unsent_bytes(self) -> int:
+        return 0
+
+    def drop_unsent(self) -> None:
         pass
 
 

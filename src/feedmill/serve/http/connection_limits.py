@@ -14,6 +14,8 @@ log = get_logger(__name__)
 # An IPv6 client usually controls a whole /64 network.
 IPV6_PREFIX = 64
 LOG_EVERY_SECONDS = 60.0
+# What all connections together may hold in memory for clients that read slowly: thirteen of the largest responses.
+MAX_UNSENT_BYTES = 200_000_000
 # How connections end that browsers open in advance, or keep open.
 ORDINARY_REASONS = frozenset({"idle", "no_request"})
 
@@ -28,6 +30,12 @@ class ClientConnection(Protocol):
 
     def check_deadlines(self, now: float) -> None:
         """Closes it if its client has been too slow."""
+
+    def unsent_bytes(self) -> int:
+        """How much of its responses waits in our memory for the client to read it."""
+
+    def drop_unsent(self) -> None:
+        """Closes it and frees what is unsent."""
 
 
 @dataclass(slots=True, eq=False)
@@ -122,12 +130,28 @@ class ConnectionRegistry:
         """Closes connections whose clients are too slow; called about every second."""
         for connection in [*self._open, *self._refused]:
             connection.check_deadlines(now)
+        self._limit_unsent()
         self._log_dropped(now)
 
     def count_dropped(self, reason: str) -> None:
         self.dropped[reason] += 1
         if reason not in ORDINARY_REASONS:
             self._unlogged[reason] += 1
+
+    def _limit_unsent(self) -> None:
+        """Drops the largest unsent responses of the address that has the most, until the rest is within the limit."""
+        unsent = {connection: size for connection in self._open if (size := connection.unsent_bytes())}
+        excess = sum(unsent.values()) - MAX_UNSENT_BYTES
+        if excess <= 0:
+            return
+        of_peer: Counter[str] = Counter()
+        for connection, size in unsent.items():
+            of_peer[connection.peer.key] += size
+        for connection in sorted(unsent, key=lambda each: (of_peer[each.peer.key], unsent[each]), reverse=True):
+            excess -= unsent[connection]
+            connection.drop_unsent()
+            if excess <= 0:
+                return
 
     def _close_oldest(self, idle: dict[ClientConnection, None]) -> bool:
         oldest = next(iter(idle), None)

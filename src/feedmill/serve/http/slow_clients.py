@@ -175,6 +175,13 @@ class TimedProtocol(HttpToolsProtocol):
         else:
             self._check_without_request(now)
 
+    def unsent_bytes(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    def drop_unsent(self) -> None:
+        _reset_on_close(self.transport)
+        self._drop("much_unsent")
+
     def _check_without_request(self, now: float) -> None:
         waited = now - self._since
         until_next_request = self._deadlines.keep_alive if self._answered else self._deadlines.headers
