@@ -12,11 +12,13 @@ from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.archive import view_images
 from feedmill.library.archive.view_images import ImageViewer, StoredKey, ViewedImage
+from feedmill.model.feed import ArchivePolicy
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageTask
 from feedmill.model.user import User
 from feedmill.store.archive.entry_images import FIRST_EXTRA_POSITION
 from feedmill.store.archive.image_tasks import take_image_tasks
-from feedmill.store.database import Step
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.visible_entries import visible_entries
 from feedmill.store.schema import entries, feeds, image_tasks
 from tests.archive.images import sample_images
 from tests.flows.archived_images import image_tools, stored, tasks
@@ -77,16 +79,23 @@ async def test_a_viewed_image_is_shown_and_archived(any_env: RefreshEnvironment)
     assert len(any_env.web.seen("/a.png")) == 1
 
 
-async def test_concurrent_viewers_share_one_fetch(viewing: Viewing) -> None:
+async def test_concurrent_viewers_share_one_fetch(viewing: Viewing, monkeypatch: pytest.MonkeyPatch) -> None:
     may_answer = asyncio.Event()
+    waiting = list[int]()
+
+    async def visible_then_waiting(db: Database, user_id: int, entry_ids: list[int]) -> dict[int, ArchivePolicy]:
+        visible = await visible_entries(db, user_id, entry_ids)
+        waiting.append(user_id)
+        return visible
 
     async def answer_late(_: ReceivedRequest, connection: ClientConnection) -> None:
         await may_answer.wait()
         await connection.send(PNG.encode())
 
     viewing.env.web.serve("/a.png", answer_late)
+    monkeypatch.setattr(view_images, "visible_entries", visible_then_waiting)
     views = [asyncio.create_task(viewing.view("/a.png")) for _ in range(20)]
-    await until(lambda: bool(viewing.env.web.seen("/a.png")))
+    await until(lambda: len(waiting) == 20 and bool(viewing.env.web.seen("/a.png")))
     views[0].cancel()
     may_answer.set()
 
