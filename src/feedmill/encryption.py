@@ -29,7 +29,6 @@ FORMAT = "enc1"
 NONCE_BYTES = 12
 # Imported lazily, because cryptography takes 7 MB and most instances store no secret of a feed.
 MAKE_CIPHER = "feedmill.cipher:make_cipher"
-KEY_LOCATION_HINT = "setting secret_key, or its file in the data folder"
 
 
 class UnreadableSecret(InfrastructureError):

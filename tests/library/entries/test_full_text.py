@@ -8,14 +8,14 @@ import pytest
 from feedmill.library.entries.article import find_entry
 from feedmill.library.entries.fetch_full_texts import PAUSES, FullTextFetcher
 from feedmill.library.entries.full_text import fetch_full_text
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts, take_full_text_tasks
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
-from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
+from feedmill.store.subscriptions.feed_settings import steps_to_change_settings
 from tests.html.test_readability import ARTICLE
 from tests.library.small_library import NOW, SmallLibrary
 from tests.library.webhooks.webhook_setup import open_client
@@ -51,7 +51,8 @@ class FullTextSetup:
     async def reader(self, name: str, **settings: object) -> User:
         user = await self.library.person(name)
         subscription = await self.library.subscribe(user, self.feed)
-        await self.db.batch([step_to_set_subscription_settings(user.id, subscription, FeedSettings(**settings))])  # type: ignore[arg-type]
+        chosen = FeedSettings(**settings)  # type: ignore[arg-type]
+        await self.db.batch(steps_to_change_settings(user.id, subscription, DEFAULT_FEED_SETTINGS, chosen))
         return user
 
     async def shown(self, user: User) -> str | None:
@@ -99,7 +100,8 @@ async def test_other_selectors_give_another_text_and_keep_the_old_one_for_others
     before = await full_texts.shown(bob)
 
     mine = (await find_entry(full_texts.db, alice.id, full_texts.entry)).subscription_id
-    await full_texts.db.batch([step_to_set_subscription_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
+    chosen = FeedSettings(keep_selector=".box")
+    await full_texts.db.batch(steps_to_change_settings(alice.id, mine, DEFAULT_FEED_SETTINGS, chosen))
     gone = await full_texts.shown(alice)
     await fetch_full_text(full_texts.db, full_texts.client, alice.id, full_texts.entry, full_texts.now)
 

@@ -12,7 +12,7 @@ from feedmill.errors import BadInput, DatabaseUnavailable, LimitExceeded, NotFou
 from feedmill.library.users.limits import MAX_COUNTS
 from feedmill.library.webhooks.delivery import delivery_failure
 from feedmill.library.webhooks.service import StillPending
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.fetch_outcome import HttpError
 from feedmill.model.user import User
 from feedmill.model.webhook import MAX_ATTEMPTS, PAUSE_AFTER, DeliveryStatus, WebhookEvent
@@ -21,7 +21,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import subscriptions, webhooks
-from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
+from feedmill.store.subscriptions.feed_settings import steps_to_change_settings
 from feedmill.store.webhooks.delivery_queue import WEBHOOK_SUCCEEDED
 from tests.library.webhooks.webhook_setup import ALL_EVENTS, MINUTE, NOW, WebhookSetup, open_client
 from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
@@ -84,7 +84,8 @@ async def test_new_entries_are_delivered_with_a_signature_made_with_the_secret(w
 
 async def settle(webhook_setup: WebhookSetup, user: User, **settings: object) -> None:
     [row] = await webhook_setup.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
-    await webhook_setup.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
+    chosen = FeedSettings(**settings)  # type: ignore[arg-type]
+    await webhook_setup.db.batch(steps_to_change_settings(user.id, row["id"], DEFAULT_FEED_SETTINGS, chosen))
 
 
 async def test_blocked_entries_are_not_delivered(webhook_setup: WebhookSetup) -> None:

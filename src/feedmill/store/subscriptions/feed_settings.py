@@ -95,11 +95,6 @@ def steps_to_change_settings(
     return [Step(SET_COLUMNS, own), *([Step(SET, own)] if changes_json else [])]
 
 
-def step_to_set_subscription_settings(user_id: int, subscription_id: int, settings: FeedSettings) -> Step:
-    """The same batch must update the flag of the feed."""
-    return Step(SET, {"subscription": subscription_id, "of_user": user_id, "new_settings": encode_settings(settings)})
-
-
 def encode_settings(settings: FeedSettings) -> str | None:
     """The settings without a column of their own, as JSON; None if all of them are the default."""
     rest = structs.replace(settings, **_COLUMN_DEFAULTS)
