@@ -54,9 +54,11 @@ HOSTILE = (
 
 @dataclass(frozen=True)
 class SampleEntry:
+    """`hours` is its age; None: the feed gives no date."""
+
     title: str
     html: str = PROSE
-    hours: float = 1
+    hours: float | None = 1
     author: str = ""
     more: str = ""
     link: str = ""
@@ -157,7 +159,7 @@ def as_rss(sample_feed: SampleFeed) -> bytes:
 
 
 def _item(sample_feed: SampleFeed, number: int, entry: SampleEntry) -> str:
-    at = format_datetime(NOW - timedelta(hours=entry.hours), usegmt=True)
+    at = "" if entry.hours is None else format_datetime(NOW - timedelta(hours=entry.hours), usegmt=True)
     author = f"<dc:creator>{escape(entry.author)}</dc:creator>" if entry.author else ""
     return (
         f"<item><title>{escape(entry.title)}</title><guid isPermaLink='false'>{sample_feed.path}-{number}</guid>"

@@ -4,9 +4,9 @@ from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import NOW, answer, item
 
 HTML = "<p>Fish &amp; <b>chips</b></p><script>alert(1)</script>"
-LATEST_KEYS = "id guid link title author sort_at published_at in_feed revision_count"
+LATEST_KEYS = "id guid link title author sort_at published_at undated in_feed revision_count"
 ENTRY_KEYS = """
-id feed_id guid sort_at in_feed first_seen_at last_seen_at published_at updated_at revision_count language
+id feed_id guid sort_at in_feed first_seen_at last_seen_at published_at undated updated_at revision_count language
 link title author image_url comments_url base_url categories enclosures summary content_html feed_url feed_title
 revisions images"""
 REVISION_KEYS = "id entry_id number seen_at link title author summary content_html"

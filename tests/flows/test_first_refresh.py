@@ -143,14 +143,31 @@ async def test_an_entry_from_the_future_sorts_by_when_it_was_first_seen(env: Ref
     assert (await env.feed(feed)).last_entry_at == NOW
 
 
-async def test_an_undated_entry_gets_the_time_of_the_fetch(env: RefreshEnvironment) -> None:
+async def test_an_undated_entry_gets_the_time_of_the_fetch(any_env: RefreshEnvironment) -> None:
+    env = any_env
+    feed = await env.add("/feed", answer(item("dated", date=NOW - DAY), item("first")))
+
+    await env.refresh(feed)
+    await env.later(HOUR, feed, answer(item("second"), item("first"), item("dated", date=NOW - DAY)))
+
+    rows = {row["title"]: row for row in await env.rows(entries)}
+    assert {title: (row["published_at"], row["undated"]) for title, row in rows.items()} == {
+        "dated": (to_iso(NOW - DAY), 0),
+        "first": (to_iso(NOW), 1),
+        "second": (to_iso(NOW + HOUR), 1),
+    }
+    # Of the first fetch below what has dates, later where it was found.
+    assert sorted(rows, key=lambda title: rows[title]["sort_at"]) == ["first", "dated", "second"]
+    assert rows["second"]["sort_at"] == to_iso(NOW + HOUR)
+    assert (await env.feed(feed)).last_entry_at == NOW + HOUR
+
+
+async def test_a_feed_without_dates_counts_as_fresh(env: RefreshEnvironment) -> None:
     feed = await env.add("/feed", answer(item("undated")))
 
     await env.refresh(feed)
-    await env.later(HOUR, feed, answer(item("undated"), channel="<ttl>5</ttl>"))
 
-    [entry] = await env.rows(entries)
-    assert (entry["sort_at"], entry["published_at"]) == (to_iso(NOW), to_iso(NOW))
+    assert (await env.feed(feed)).last_entry_at == NOW
 
 
 async def test_a_feed_that_wants_no_images_has_no_image_tasks(env: RefreshEnvironment) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,9 @@ async def test_entries_that_a_broken_parser_dropped_are_brought_back(
     rows = {row["title"]: row for row in await env.rows(entries)}
     # As of when they arrived: the undated one, and the one that is in the feed still.
     arrived = to_iso(NOW - ARRIVES_BEFORE)
-    assert (rows["a"]["sort_at"], rows["a"]["first_seen_at"], rows["a"]["in_feed"]) == (arrived, arrived, 0)
+    assert (rows["a"]["published_at"], rows["a"]["first_seen_at"], rows["a"]["in_feed"]) == (arrived, arrived, 0)
+    # It came with the first fetch.
+    assert rows["a"]["sort_at"] < rows["b"]["sort_at"] < rows["c"]["sort_at"]
     assert (rows["b"]["sort_at"], rows["b"]["in_feed"]) == (to_iso(NOW - DAY), 1)
     assert rows["b"]["last_seen_at"] == to_iso(NOW + HOUR - ARRIVES_BEFORE)
     after = await env.rows(feeds)
@@ -422,7 +425,7 @@ async def test_an_empty_database_is_rebuilt_from_the_store_alone(deployed: Archi
     env = deployed
     first = await collect(env, [item("a"), item("b")], [item("b", "anew"), item("c")])
     second = await collect(env, [item("d")], path="/second")
-    entries_before, bodies = await told(env), len(await env.rows(raw_bodies))
+    entries_before, bodies, order = await told(env), len(await env.rows(raw_bodies)), await listed(env)
     await empty(env.db)
 
     foreseen = await env.preview_rebuild()
@@ -431,6 +434,7 @@ async def test_an_empty_database_is_rebuilt_from_the_store_alone(deployed: Archi
 
     assert foreseen == rebuilt == RestoreReport(bodies=3, added=4, revised=1)
     assert await told(env) == entries_before
+    assert await listed(env) == order == ["c", "d", "a", "b"]
     assert sorted((row["id"], row["url"], row["title"]) for row in await env.rows(feeds)) == sorted(
         (feed.id, feed.url, "A feed") for feed in (first, second)
     )
@@ -442,9 +446,15 @@ async def test_an_empty_database_is_rebuilt_from_the_store_alone(deployed: Archi
     assert await env.rebuild() == RestoreReport(bodies=4)
 
 
+async def listed(env: ArchiveEnvironment) -> list[str]:
+    """The titles as lists have them, the newest first."""
+    rows = await env.rows(entries)
+    return [row["title"] for row in sorted(rows, key=itemgetter("sort_at", "id"), reverse=True)]
+
+
 async def told(env: ArchiveEnvironment) -> list[tuple[Any, ...]]:
     """What entries tell, but for what differs by the moment between an answer and its writing."""
-    names = ("feed_id", "guid", "title", "content_html", "digest", "in_feed", "revision_count")
+    names = ("feed_id", "guid", "title", "content_html", "digest", "in_feed", "revision_count", "undated")
     return sorted(tuple(row[name] for name in names) for row in await env.rows(entries))
 
 

@@ -25,7 +25,13 @@ class EntryResponse(ResponseBody):
     image_url: str | None
     language: str | None
     published_at: datetime | None
-    sort_at: datetime = Field(description="Its position in lists: its date, or when it was first seen.")
+    undated: bool = Field(
+        False, description="The feed gives no date that can be read: `published_at` is when it was first seen."
+    )
+    sort_at: datetime = Field(
+        description="Its position in lists: its date, or when it was first seen if that is earlier. "
+        "In 1899, below all dates, if it has no date and came with the first fetch of its feed."
+    )
     unread: bool
     read_at: datetime | None = Field(description="When you read it, unless it was marked with many others.")
     starred: bool
@@ -58,7 +64,7 @@ class ArticleResponse(EntryResponse):
     raw_html: str | None = Field(description="The original HTML, not sanitized; only with `raw=true`.")
     full_html: str | None = Field(description="The full text, once it was fetched; sanitized.")
     version: int = Field(description="The number of this version: 0 is the first, `revisions` the newest.")
-    minutes: int = Field(description="The reading time.")
+    minutes: int = Field(description="The reading time; 0 if there is nothing to read.")
     categories: list[str]
     enclosures: list[EnclosureResponse]
     comments_url: str | None

@@ -84,7 +84,7 @@ def _print_feed(feed: dict[str, Any]) -> None:
 
 
 def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
-    return str(entry["id"]), _time(entry["published_at"]), entry["title"] or entry["link"] or ""
+    return str(entry["id"]), _published(entry), entry["title"] or entry["link"] or ""
 
 
 def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
@@ -100,12 +100,16 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
             "entry": f"{entry['id']}  {entry['link'] or ''}",
             "feed": f"{entry['feed_id']}  {entry['feed_title'] or entry['feed_url']}",
             "author": entry["author"],
-            "published": _time(entry["published_at"]),
+            "published": _published(entry),
             "changed": f"{changed} times (--json has the texts)" if changed else None,
         }
         _print_lines(lines)
         print_text()
         print_text(_wrapped(plain_text(html, None)))
+
+
+def _published(entry: dict[str, Any]) -> str:
+    return f"no date, found {_time(entry['published_at'])}" if entry["undated"] else _time(entry["published_at"])
 
 
 def _time(text: str | None) -> str:

@@ -196,7 +196,15 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_text.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
-        size, compare_entries, entries, known, purged, now, site_url=site_url, with_images=with_images
+        size,
+        compare_entries,
+        entries,
+        known,
+        purged,
+        now,
+        site_url=site_url,
+        with_images=with_images,
+        is_first=is_new,
     )
     log_unreadable_dates(feed, entries, changes)
     # What a truncated document lacks has not left the feed.

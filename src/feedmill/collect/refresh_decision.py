@@ -81,7 +81,7 @@ def decide_updated(
     stored = _stored_hints(parsed)
     dates = [entry.published_at or entry.updated_at for entry in parsed.entries]
     past = [date for date in dates if date is not None and date <= context.now]
-    newest = max([*past, *(entry.sort_at for entry in changes.new)], default=feed.last_entry_at)
+    newest = max([*past, *(entry.date for entry in changes.new)], default=feed.last_entry_at)
     pattern = PublishingPattern(cadence.median_gap(context.now, past), newest)
     return Updated(
         stats=_stats(context, response.status, response.received_bytes, response.certificate_until),

@@ -3,9 +3,9 @@
     claim → for each body, the oldest first: read → parse → compare → record in one batch
 
 What the parser finds in a body and the store lacks is added, as of the time when the body arrived: entries without a
-date get that time. The newest complete body, with truncated ones after it, says what is in the feed now. A text
-replaces no newer one: an entry is revised only from the body that brought its present text, or from a later one. So a
-second run changes nothing.
+date get that time, and the first body that is a feed counts as the first fetch. The newest complete body, with
+truncated ones after it, says what is in the feed now. A text replaces no newer one: an entry is revised only from the
+body that brought its present text, or from a later one. So a second run changes nothing.
 """
 
 from collections.abc import AsyncIterable, Callable, Sequence
@@ -92,17 +92,21 @@ async def restore_feed(
     """Restores the bodies of one feed into the target; `report` is called after each."""
     # A feed that has moved away has no entries now.
     current = [] if target.feed.has_moved_away else await current_bodies(blobs, bodies)
-    total = RestoreReport()
+    first_entry_at = await target.first_entry_at()
+    total, is_first = RestoreReport(), True
     for body in bodies:
+        is_first = is_first and (first_entry_at is None or body.body.at <= first_entry_at)
         if body.in_period:
-            one = await _replay_body(blobs, target, body, is_current=body in current)
+            one = await _replay_body(blobs, target, body, is_current=body in current, is_first=is_first)
             report(one)
             total += one
+        # A body that is no feed brought nothing, nor did one that is missing.
+        is_first = is_first and total.bodies == total.unreadable + total.missing
     return total
 
 
 async def _replay_body(
-    blobs: Blobs, target: RestoreTarget, source: BodyToRestore, *, is_current: bool
+    blobs: Blobs, target: RestoreTarget, source: BodyToRestore, *, is_current: bool, is_first: bool
 ) -> RestoreReport:
     try:
         data = await blobs.get(source.body.key)
@@ -113,7 +117,7 @@ async def _replay_body(
     except NotAFeed as error:
         await target.write(RestoreChanges(source.body.at), _index_steps(source, data, str(error)))
         return RestoreReport(bodies=1, unreadable=1)
-    changes = await _compare(target, source, parsed, len(data), is_current=is_current)
+    changes = await _compare(target, source, parsed, len(data), is_current=is_current, is_first=is_first)
     parse_result = INCOMPLETE if parsed.is_truncated else "ok"
     await target.write(changes, _index_steps(source, data, parse_result, len(parsed.entries)))
     return RestoreReport(bodies=1, added=len(changes.new), revised=len(changes.revised))
@@ -127,14 +131,22 @@ def _index_steps(source: BodyToRestore, data: bytes, parse_result: str, entry_co
 
 
 async def _compare(
-    target: RestoreTarget, source: BodyToRestore, parsed: ParsedFeed, size: int, *, is_current: bool
+    target: RestoreTarget, source: BodyToRestore, parsed: ParsedFeed, size: int, *, is_current: bool, is_first: bool
 ) -> RestoreChanges:
     entries = await run_in_thread_if_large(size, entries_by_identity, parsed)
     known, purged = await target.find(identities_to_look_up(entries))
     with_images = target.feed.archive_policy is ArchivePolicy.ALL
     site_url = parsed.link or source.url
     changes = await run_in_thread_if_large(
-        size, compare_entries, entries, known, purged, source.body.at, site_url=site_url, with_images=with_images
+        size,
+        compare_entries,
+        entries,
+        known,
+        purged,
+        source.body.at,
+        site_url=site_url,
+        with_images=with_images,
+        is_first=is_first,
     )
     times = await target.revision_times([*(one.entry_id for one in changes.revised), *changes.returned])
     return RestoreChanges(

@@ -11,7 +11,7 @@ from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import KnownEntry
 from feedmill.store.archive.record_restore import RestoreChanges, RevisionTimes, find_revision_times, record_restore
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.known_entries import find_known_entries
+from feedmill.store.entries.known_entries import find_first_entry_time, find_known_entries
 from feedmill.store.feeds.claims import claim_feeds, release_claims, renew_claims
 
 # A body that changes nothing is not written, so the claim has to be renewed.
@@ -34,6 +34,9 @@ class RestoreTarget(Protocol):
 
     async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
         """By id when the present text of an entry came, and when it was last seen."""
+
+    async def first_entry_at(self) -> datetime | None:
+        """When the first stored entry of the feed was first seen."""
 
     async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         """Writes the changes of one body, and `index_steps` that list the body itself."""
@@ -60,6 +63,9 @@ class ClaimedTarget:
 
     async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
         return await find_revision_times(self.db, ids)
+
+    async def first_entry_at(self) -> datetime | None:
+        return await find_first_entry_time(self.db, self.feed.id)
 
     async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         now = self.clock()
@@ -93,6 +99,9 @@ class DryRunTarget:
             await find_revision_times(self.db, [id for id in ids if id not in self._revision_times])
             | self._revision_times
         )
+
+    async def first_entry_at(self) -> datetime | None:
+        return await find_first_entry_time(self.db, self.feed.id)
 
     async def write(self, changes: RestoreChanges, index_steps: Sequence[Step]) -> None:
         times = RevisionTimes(changes.at, changes.at)

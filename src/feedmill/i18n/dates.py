@@ -12,7 +12,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 # The longest name of a zone has 32 characters.
 MAX_ZONE_LENGTH = 64
 
-_AGE_UNITS: tuple[tuple[Unit, int], ...] = (("day", DAY), ("hour", HOUR), ("minute", MINUTE))
+_AGE_UNITS = (DAY, HOUR, MINUTE)
 _LENGTH_UNITS: tuple[tuple[Unit, int, int], ...] = (
     ("second", 1, MINUTE),
     ("minute", MINUTE, HOUR),
@@ -35,7 +35,7 @@ class DateFormatter:
         self._t, self.zone, self.now = words, zone, now
 
     def age(self, moment: datetime | str | None) -> str:
-        """`now`, `5 mins`, `3 hrs`, `6 days`, then the day."""
+        """`now`, `5 min ago`, `3 hr ago`, `6 days ago`, then the day."""
         if moment is None:
             return "–"
         at = self.local(moment)
@@ -44,8 +44,8 @@ class DateFormatter:
             return self.day(at)
         if seconds < MINUTE:
             return self._t("time.now")
-        unit, size = next(pair for pair in _AGE_UNITS if seconds >= pair[1])
-        return self._t.quantity(int(seconds // size), unit)
+        size = next(size for size in _AGE_UNITS if seconds >= size)
+        return self._t.ago(timedelta(seconds=seconds // size * size))
 
     def until(self, moment: datetime | str | None) -> str:
         """`in 5 mins`, `in 3 hrs`; a time in the past is shown as now."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from babel import Locale
-from babel.dates import format_date, format_time
+from babel.dates import format_date, format_time, format_timedelta
 from babel.numbers import format_decimal
 from babel.units import format_unit
 
@@ -58,6 +58,11 @@ class Translator:
     def quantity(self, figure: float, unit: Unit) -> str:
         """`5 mins`, `3 hrs`, `3 小时`."""
         return _BETWEEN_FIGURE_AND_IDEOGRAPH.sub(" ", format_unit(figure, unit, "short", locale=self.locale))
+
+    def ago(self, length: timedelta) -> str:
+        """`5 min ago`, `3 hr ago`, `3 小时前`, in the largest unit that it fills."""
+        told = format_timedelta(-length, threshold=1, add_direction=True, format="short", locale=self.locale)
+        return _BETWEEN_FIGURE_AND_IDEOGRAPH.sub(" ", told)
 
     def part(self, area: str) -> Mapping[str, Text]:
         """All texts of one file, for scripts."""

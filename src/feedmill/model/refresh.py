@@ -49,7 +49,10 @@ class KnownEntry:
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry as it is stored for the first time. Its text is never changed afterwards."""
+    """An entry as it is stored for the first time. Its text is never changed afterwards.
+
+    `undated`: the feed gives no date that can be read, and `published_at` is when the entry was found.
+    """
 
     guid: str
     digest: str
@@ -68,6 +71,12 @@ class NewEntry:
     categories: tuple[str, ...]
     enclosures: tuple[Enclosure, ...]
     images: tuple[str, ...]
+    undated: bool = False
+
+    @property
+    def date(self) -> datetime:
+        """Its date, or when it was found if it has none or one in the future."""
+        return self.published_at if self.undated else self.sort_at
 
 
 @dataclass(frozen=True, slots=True)

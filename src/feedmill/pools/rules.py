@@ -20,7 +20,7 @@ class PoolCandidate:
     key: str | int
     feed_id: int
     folder: tuple[str, ...]
-    sort_at: datetime
+    date: datetime
     language: str | None
     title: str | None
     html: str | None
@@ -41,7 +41,7 @@ def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
     """Whether all conditions hold; cheap ones are checked first."""
     return (
         _is_from(rule, entry)
-        and (rule.since is None or entry.sort_at >= rule.since)
+        and (rule.since is None or entry.date >= rule.since)
         and (not rule.labels or not entry.labels.isdisjoint(rule.labels))
         and (rule.language is None or _has_language(entry.language, rule.language))
         and (not rule.min_length or len(entry.text) >= rule.min_length)

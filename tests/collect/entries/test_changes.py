@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from feedmill.collect.entries.changes import MAX_REVISIONS, compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.entries.storable_text import LONGEST_LINE, storable_identity, storable_language, storable_text
+from feedmill.collect.parsing.formats.dates import parse_date
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry
 
@@ -25,10 +26,14 @@ def known(number: int, like: ParsedEntry, in_feed: bool = True, revisions: int =
 
 
 def changes(
-    offer: list[ParsedEntry], have: dict[str, KnownEntry] | None = None, purged: set[str] | None = None
+    offer: list[ParsedEntry],
+    have: dict[str, KnownEntry] | None = None,
+    purged: set[str] | None = None,
+    **more: bool,
 ) -> EntryDiff:
     entries = entries_by_identity(ParsedFeed(entries=tuple(offer)))
-    return compare_entries(entries, have or {}, purged or set(), NOW, site_url="https://example.org/", with_images=True)
+    site_url = "https://example.org/"
+    return compare_entries(entries, have or {}, purged or set(), NOW, site_url=site_url, with_images=True, **more)
 
 
 def test_the_oldest_new_entry_is_stored_first() -> None:
@@ -50,6 +55,16 @@ def test_an_entry_sorts_by_its_date_but_never_later_than_first_seen(
     [new] = changes([entry("1", published_at=published, updated_at=updated)]).new
 
     assert (new.sort_at, new.published_at) == (sorted_at, shown_at)
+    assert new.undated == (published is None and updated is None)
+
+
+def test_what_a_first_fetch_brings_without_dates_sorts_below_all_dates() -> None:
+    earliest = parse_date("1900-01-01T00:00:00+14:00")
+    undated, dated = changes([entry("dated", published_at=earliest), entry("undated")], is_first=True).new
+
+    assert undated.sort_at < dated.sort_at
+    assert (undated.published_at, undated.date, undated.undated) == (NOW, NOW, True)
+    assert (dated.date, dated.undated) == (earliest, False)
 
 
 def test_an_unchanged_feed_changes_nothing() -> None:

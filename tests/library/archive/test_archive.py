@@ -219,7 +219,8 @@ async def test_images_of_older_entries_are_deleted_except_those_of_marked_entrie
         kept = {"status": "success", "size": 100, "object_key": f"images/{row['entry_id']}/{row['position']}"}
         await any_env.db.batch([Step(image_tasks.update().where(image_tasks.c.id == row["id"]).values(**kept))])
     first, second, _ = (row["id"] for row in await any_env.rows(entries))
-    old = entries.update().where(entries.c.id.in_([first, second])).values(sort_at=to_iso(any_env.now - 50 * DAY))
+    # They have no dates, so it counts when they were found.
+    old = entries.update().where(entries.c.id.in_([first, second])).values(first_seen_at=to_iso(any_env.now - 50 * DAY))
     await any_env.db.batch([Step(old)])
     await apply_marks_to_entry(any_env.db, alice.id, second, EntryMarks(starred=True), any_env.now)
 

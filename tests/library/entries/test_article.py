@@ -112,6 +112,15 @@ async def test_the_previous_and_next_articles_are_those_of_the_list(articles: Ar
     assert await beside(b, EntryView.STARRED) == (None, None)
 
 
-@pytest.mark.parametrize(("html", "minutes"), [("", 1), ("<p>word </p>" * 500, 3), ("<p>" + "字" * 1000 + "</p>", 3)])
+@pytest.mark.parametrize(
+    ("html", "minutes"),
+    [
+        ("", 0),
+        ("<p><img src=x></p>", 0),
+        ("<p>word</p>", 1),
+        ("<p>word </p>" * 500, 3),
+        ("<p>" + "字" * 1000 + "</p>", 3),
+    ],
+)
 def test_the_reading_time_counts_words_or_characters(html: str, minutes: int) -> None:
     assert reading_minutes(html) == minutes

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from feedmill.collect.entries.changes import BELOW_ALL_DATES
 from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.entries.list_entries import EntryListPage, EntryListQuery, EntrySummary, list_entries
@@ -96,6 +97,25 @@ async def test_a_list_merged_from_feeds_equals_one_list(db: Database, view: Entr
 
     assert len(walked) == len(set(walked)) == 41
     assert walked == plain
+
+
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+async def test_undated_entries_of_a_first_fetch_are_paged_below_all_dates(any_db: Database, view: EntryView) -> None:
+    library = SmallLibrary(any_db)
+    alice, first, second = await library.person(), await library.feed("one"), await library.feed("two")
+    subscribed = (await library.subscribe(alice, first), await library.subscribe(alice, second))
+    undated = {"sort_at": BELOW_ALL_DATES, "undated": True}
+    await library.arrive(first, "a", "b", "c", at=NOW, **undated)
+    await library.arrive(second, "d", "e", at=NOW, **undated)
+    await library.arrive(first, "old", at=NOW - 9000 * DAY)
+    await library.arrive(second, "found", at=NOW, undated=True)
+
+    newest = ["found", "old", "e", "d", "c", "b", "a"]
+    for scope in (ALL_ENTRIES, EntryScope(subscribed)):
+        assert await _walk(any_db, alice, view, scope, page=2) == newest
+        assert await _walk(any_db, alice, view, scope, EntryOrder.OLDEST, page=2) == newest[::-1]
+    today = await list_entries(any_db, alice.id, EntryListQuery(view, since=NOW - HOUR), NOW)
+    assert [(item.title, item.undated) for item in today.items] == [("found", True)]
 
 
 async def test_no_page_repeats_or_skips_while_entries_arrive(db: Database) -> None:

@@ -1,7 +1,7 @@
 """Compares the entries of a feed with the stored ones: new, revised, returned, dropped. Pure."""
 
 from collections.abc import Container, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 from feedmill.absolute_urls import absolute_url
 from feedmill.collect.entries.identity import identify_entries, identity_with_link
@@ -14,6 +14,8 @@ from feedmill.model.refresh import EntryDiff, KnownEntry, NewEntry, Revision
 # A feed whose texts differ at each fetch (a counter, an advertisement) must not fill the disk.
 MAX_REVISIONS = 20
 MAX_IMAGES = 200
+# Where lists put what the first fetch of a feed brings without dates: below the earliest date that a feed may give.
+BELOW_ALL_DATES = datetime(1899, 1, 1, tzinfo=UTC)
 
 
 def entries_by_identity(parsed: ParsedFeed) -> dict[str, ParsedEntry]:
@@ -40,8 +42,9 @@ def compare_entries(
     *,
     site_url: str | None,
     with_images: bool,
+    is_first: bool = False,
 ) -> EntryDiff:
-    """The changes that make the stored entries equal to those in the feed."""
+    """The changes that make the stored entries equal to those in the feed. `is_first`: nothing of it came before."""
     new, revised, returned, found = [], [], [], set()
     # Feeds list the newest first. They are added in reverse, so that newer entries get higher ids.
     for guid, parsed in reversed(list(entries.items())):
@@ -49,7 +52,7 @@ def compare_entries(
         stored = _find_stored(guid, parsed, digest, known) if known else None
         if stored is None:
             if guid not in purged:
-                new.append(_new_entry(guid, entry, digest, now, site_url, with_images))
+                new.append(_new_entry(guid, entry, digest, now, site_url, with_images, is_first))
             continue
         found.add(stored.id)
         if digest != stored.digest and stored.revision_count < MAX_REVISIONS:
@@ -85,16 +88,17 @@ def _has_link_in_identity(guid: str, entry: ParsedEntry) -> bool:
 
 
 def _new_entry(
-    guid: str, entry: ParsedEntry, digest: str, now: datetime, site_url: str | None, with_images: bool
+    guid: str, entry: ParsedEntry, digest: str, now: datetime, site_url: str | None, with_images: bool, is_first: bool
 ) -> NewEntry:
-    published_at = entry.published_at or entry.updated_at or now
+    dated_at = entry.published_at or entry.updated_at
+    found_place = BELOW_ALL_DATES if is_first else now
     base_url = entry.base_url or (entry.link and absolute_url(entry.link)) or site_url
     html = entry.content_html or ""
     return NewEntry(
         guid=guid,
         digest=digest,
-        sort_at=min(published_at, now),
-        published_at=published_at,
+        sort_at=min(dated_at or found_place, now),
+        published_at=dated_at or now,
         updated_at=entry.updated_at,
         link=entry.link,
         title=entry.title,
@@ -109,6 +113,7 @@ def _new_entry(
         categories=entry.categories,
         enclosures=entry.enclosures,
         images=tuple(find_image_urls(html, base_url, MAX_IMAGES)) if with_images and "<" in html else (),
+        undated=dated_at is None,
     )
 
 

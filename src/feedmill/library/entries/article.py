@@ -166,6 +166,6 @@ def _enclosure(stored: Enclosure) -> ArticleEnclosure:
 
 
 def reading_minutes(html: str) -> int:
-    """The reading time in minutes, at least one."""
+    """The reading time in minutes, rounded up; 0 if there is nothing to read."""
     words, characters = _UNSPACED.subn(" ", plain_text(html, None))
-    return max(1, ceil(len(words.split()) / WORDS_A_MINUTE + characters / CHARACTERS_A_MINUTE))
+    return ceil(len(words.split()) / WORDS_A_MINUTE + characters / CHARACTERS_A_MINUTE)

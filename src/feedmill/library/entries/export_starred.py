@@ -46,7 +46,7 @@ async def _item(entry: EntrySummary, text: NewestText) -> dict[str, Any]:
         "title": text.title,
         "content_html": safe,
         "image": text.image_url,
-        "date_published": text.published_at,
+        "date_published": None if entry.undated else text.published_at,
         "authors": [{"name": text.author}] if text.author else None,
         "tags": [label.name for label in entry.labels] or None,
         "language": text.language,

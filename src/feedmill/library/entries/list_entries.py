@@ -33,7 +33,8 @@ class EntrySummary(Struct, frozen=True, gc=False):
     excerpt: str
     image_url: str | None
     language: str | None
-    published_at: str | None
+    published_at: str
+    undated: bool
     sort_at: str
     unread: bool
     read_at: str | None
@@ -116,6 +117,7 @@ def _to_summary(entry: ListedEntry) -> EntrySummary:
         image_url=entry.image_url,
         language=entry.language,
         published_at=entry.published_at,
+        undated=entry.undated,
         sort_at=entry.sort_at,
         unread=entry.is_unread,
         read_at=entry.read_at,

@@ -220,5 +220,6 @@ def _entry(entry: EventEntry) -> dict[str, Any]:
         "link": entry.link,
         "author": entry.author,
         "published_at": entry.published_at,
+        "undated": entry.undated,
         "summary": plain_text(entry.summary or entry.content_html or "", SUMMARY),
     }

@@ -12,12 +12,13 @@ from feedmill.store.archive.feed_images import ImageTotals
 from feedmill.store.archive.retention import LOCK_ENTRIES, is_labelled, is_starred_or_later
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.entries.entry_dates import entry_date
 from feedmill.store.schema import entries, image_tasks, object_garbage
 
 CHUNK_SIZE = 500
 
 _is_archived = image_tasks.c.status == ImageStatus.SUCCESS
-_is_old = and_(entries.c.sort_at < bindparam("before"), ~is_starred_or_later, ~is_labelled)
+_is_old = and_(entry_date < bindparam("before"), ~is_starred_or_later, ~is_labelled)
 _of_feed = and_(image_tasks.c.feed_id == bindparam("feed_id"), _is_archived, _is_old)
 _with_entries = image_tasks.join(entries, entries.c.id == image_tasks.c.entry_id)
 SUM = (

@@ -103,7 +103,7 @@ def _steps(claim: Claim, changes: RestoreChanges, now: datetime) -> list[Step]:
 
 
 def _feed_values(claim: Claim, changes: RestoreChanges, now: datetime) -> dict[str, Any]:
-    newest = max((entry.sort_at for entry in changes.new), default=None)
+    newest = max((entry.date for entry in changes.new), default=None)
     return asdict(changes.metadata) | {
         "feed_id": claim.feed.id,
         "token": claim.token,

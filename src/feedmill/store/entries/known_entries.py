@@ -1,10 +1,12 @@
-"""Finds the stored entries of a feed that a response may repeat."""
+"""Finds the stored entries of a feed that a response may repeat, and when its first entry came."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import bindparam, literal, select, union_all
+from sqlalchemy import bindparam, func, literal, select, union_all
 
 from feedmill.model.refresh import KnownEntry
+from feedmill.model.timestamps import datetime_or_none
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, tombstones
@@ -17,6 +19,8 @@ BY_GUID = union_all(
         tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
     ),
 )
+
+FIRST_TIME = select(func.min(entries.c.first_seen_at).label("at")).where(entries.c.feed_id == bindparam("feed_id"))
 
 
 async def find_known_entries(
@@ -34,3 +38,9 @@ async def find_known_entries(
         if row["id"]
     }
     return known, purged
+
+
+async def find_first_entry_time(db: Database, feed_id: int) -> datetime | None:
+    """When the first of the feed's stored entries was first seen; None if it has none."""
+    [row] = await db.query(FIRST_TIME, {"feed_id": feed_id})
+    return datetime_or_none(row["at"])

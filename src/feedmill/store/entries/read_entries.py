@@ -20,6 +20,7 @@ LATEST = (
         entries.c.author,
         entries.c.sort_at,
         entries.c.published_at,
+        entries.c.undated,
         entries.c.in_feed,
         entries.c.revision_count,
     )
@@ -60,6 +61,7 @@ class LatestEntry(Struct, frozen=True, gc=False):
     author: str | None
     sort_at: str
     published_at: str | None
+    undated: bool
     in_feed: bool
     revision_count: int
 
@@ -75,6 +77,7 @@ class StoredEntry(Struct, frozen=True, gc=False):
     first_seen_at: str
     last_seen_at: str
     published_at: str | None
+    undated: bool
     updated_at: str | None
     revision_count: int
     language: str | None
@@ -118,7 +121,7 @@ class EntryImage(Struct, frozen=True, gc=False):
 async def latest_entries(db: Database, feed_id: int, most: int) -> list[LatestEntry]:
     """The newest entries of a feed."""
     rows = await db.query(LATEST, {"feed_id": feed_id, "most": most})
-    return [LatestEntry(**{**row, "in_feed": bool(row["in_feed"])}) for row in rows]
+    return [LatestEntry(**{**row, "in_feed": bool(row["in_feed"]), "undated": bool(row["undated"])}) for row in rows]
 
 
 async def read_entry(db: Database, entry_id: int) -> StoredEntry | None:
@@ -146,6 +149,7 @@ def decode_enclosures(stored: str | None) -> tuple[Enclosure, ...]:
 def _to_stored_entry(row: Row) -> StoredEntry:
     decoded = {
         "in_feed": bool(row["in_feed"]),
+        "undated": bool(row["undated"]),
         "categories": decode_categories(row["categories"]),
         "enclosures": decode_enclosures(row["enclosures"]),
     }

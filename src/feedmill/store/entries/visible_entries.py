@@ -61,6 +61,7 @@ _listed = select(
     entries.c.image_url,
     func.coalesce(entries.c.language, feeds.c.language).label("language"),
     entries.c.published_at,
+    entries.c.undated,
     entries.c.sort_at,
     case((unread.c.entry_id.is_(None), 0), else_=1).label("is_unread"),
     states.c.read_at,
@@ -123,7 +124,8 @@ class ListedEntry(Struct, frozen=True, gc=False):
     beginning: str | None
     image_url: str | None
     language: str | None
-    published_at: str | None
+    published_at: str
+    undated: bool
     sort_at: str
     is_unread: bool
     read_at: str | None
@@ -194,7 +196,8 @@ def _to_listed_entry(rows: Sequence[Row]) -> ListedEntry:
         beginning=row["beginning"],
         image_url=row["image_url"],
         language=row["language"],
-        published_at=row["published_at"],
+        published_at=row["published_at"] or row["sort_at"],
+        undated=bool(row["undated"]),
         sort_at=row["sort_at"],
         is_unread=bool(row["is_unread"]),
         read_at=row["read_at"],

@@ -182,6 +182,7 @@ CREATE TABLE IF NOT EXISTS entries (
   first_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   published_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  undated INTEGER NOT NULL DEFAULT '0',
   updated_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   revision_count INTEGER NOT NULL DEFAULT '0',
   language VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,

@@ -194,6 +194,7 @@ CREATE TABLE IF NOT EXISTS entries (
   first_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
   last_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
   published_at VARCHAR(24) COLLATE "C",
+  undated INTEGER DEFAULT '0' NOT NULL,
   updated_at VARCHAR(24) COLLATE "C",
   revision_count INTEGER DEFAULT '0' NOT NULL,
   language VARCHAR(64) COLLATE "C",

@@ -189,6 +189,7 @@ CREATE TABLE IF NOT EXISTS entries (
   first_seen_at VARCHAR(24) NOT NULL,
   last_seen_at VARCHAR(24) NOT NULL,
   published_at VARCHAR(24),
+  undated INTEGER DEFAULT '0' NOT NULL,
   updated_at VARCHAR(24),
   revision_count INTEGER DEFAULT '0' NOT NULL,
   language VARCHAR(64),

@@ -12,6 +12,7 @@ from feedmill.model.pool import PoolKind
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.entries.entry_dates import entry_date
 from feedmill.store.schema import entries, entry_labels, feeds, labels, pool_groups, pool_items
 
 PAGE = 500
@@ -47,7 +48,7 @@ _candidates = (
         entries.c.id,
         entries.c.feed_id,
         feeds.c.folder,
-        entries.c.sort_at,
+        entry_date.label("date"),
         entries.c.title,
         entries.c.summary,
         entries.c.content_html,
@@ -84,7 +85,7 @@ class StoredCandidate:
     id: int
     feed_id: int
     folder: tuple[str, ...]
-    sort_at: datetime
+    date: datetime
     language: str | None
     title: str | None
     html: str | None
@@ -140,7 +141,7 @@ def _candidate(row: Row) -> StoredCandidate:
         id=row["id"],
         feed_id=row["feed_id"],
         folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
-        sort_at=from_iso(row["sort_at"]),
+        date=from_iso(row["date"]),
         language=row["language"],
         title=row["title"],
         html=row["content_html"] or row["summary"],

@@ -106,7 +106,8 @@ entries = table(
     key(),
     belongs_to("feeds"),
     Column("guid", exact_text(512), nullable=False),
-    # The sort key of lists: its date, or when it was first seen if that is earlier.
+    # The sort key of lists: its date, or when it was first seen if that is earlier. What the first fetch of a feed
+    # brings without dates is below all dates.
     timestamp("sort_at", required=True),
     # The refresh that brought it, by which other statements of the same batch find it.
     Column("refresh_token", Token, nullable=False),
@@ -115,6 +116,7 @@ entries = table(
     timestamp("first_seen_at", required=True),
     timestamp("last_seen_at", required=True),
     timestamp("published_at"),
+    flag("undated"),
     timestamp("updated_at"),
     count("revision_count"),
     Column("language", ascii_text(64)),

@@ -34,6 +34,7 @@ NEW_ENTRIES = (
         entries.c.link,
         entries.c.author,
         entries.c.published_at,
+        entries.c.undated,
         entries.c.summary,
         entries.c.content_html,
     )
@@ -68,6 +69,7 @@ class EventEntry:
     link: str | None
     author: str | None
     published_at: str | None
+    undated: bool
     summary: str | None
     content_html: str | None
 
@@ -83,7 +85,7 @@ async def read_event_entries(db: Database, feed_id: int, refresh_token: str, mos
     key = {"feed_id": feed_id, "refresh_token": refresh_token}
     [count] = await db.query(COUNT_NEW_ENTRIES, key)
     rows = await db.query(NEW_ENTRIES, key | {"most": most})
-    return int(count["n"]), [EventEntry(**row) for row in rows]
+    return int(count["n"]), [EventEntry(**{**row, "undated": bool(row["undated"])}) for row in rows]
 
 
 def _event_feed(row: Row) -> EventFeed:

@@ -1,5 +1,6 @@
 """Entry lists, and marking entries, without scripts."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -73,6 +74,37 @@ async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
     assert len(titles(await alice.see("/unread"))) == 4
     assert "All caught up." in text_of(await alice.see("/today?show=unread"))
     assert len(titles(await alice.see("/today?show=all"))) == 4
+
+
+async def test_an_entry_without_a_date_says_when_it_was_found_and_does_not_fill_today(
+    alice: Visitor, site: Site
+) -> None:
+    at_noon(alice)
+    silent = SampleFeed("/undated.xml", "Undated", [SampleEntry("No date", hours=None), SampleEntry("Old", hours=9000)])
+    await subscribe_to(site, await alice.user(site), silent)
+
+    listed = await alice.see("/unread")
+    today = await alice.see("/today")
+    [href] = listed.xpath("//a[@class='title'][. = 'No date']/@href")
+    article = await alice.see(href)
+
+    assert titles(listed)[-2:] == ["Old", "No date"]
+    assert "No date" not in titles(today)
+    [age] = listed.xpath("//li[contains(., 'No date')]//time/text()")
+    assert re.fullmatch(r"found \d{1,2} \w{3,4}", age)
+    assert re.match(r"found \d{1,2} \w+ 20\d\d, ", text_of(article.xpath("//article//time")[0]))
+
+
+async def test_an_article_without_text_takes_no_time_to_read(alice: Visitor, site: Site) -> None:
+    bare = SampleFeed("/bare.xml", "Bare", [SampleEntry("Bare", html=""), SampleEntry("Short", html="<p>One word</p>")])
+    await subscribe_to(site, await alice.user(site), bare)
+    paths = {
+        title: (await alice.see("/unread")).xpath(f"//a[@class='title'][. = '{title}']/@href")[0]
+        for title in ("Bare", "Short")
+    }
+
+    assert "to read" not in text_of((await alice.see(paths["Bare"])).xpath("//article")[0])
+    assert "1 min to read" in text_of((await alice.see(paths["Short"])).xpath("//article")[0])
 
 
 async def test_a_feed_without_entries_is_not_described_as_all_read(alice: Visitor, site: Site) -> None:
