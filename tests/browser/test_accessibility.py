@@ -16,13 +16,14 @@ PATHS = (
     "/starred",
     "/item/1?in=/all",
     "/appearance",
+    "/appearance/css",
     "/keys",
     "/keys/edit",
     "/go",
     "/logout",
     "/nowhere",
 )
-OTHER_THEMES = ("dark", "sepia", "contrast")
+OTHER_THEMES = ("dark", "black", "sepia", "contrast")
 
 
 def test_every_page_has_one_heading_and_its_landmarks_and_axe_finds_nothing_serious(

@@ -70,6 +70,7 @@ PATHS = (
     "/feed/1/archive/1",
     "/feed/1/edit/preview",
     "/appearance",
+    "/appearance/css",
     "/keys",
     "/keys/edit",
     "/go",

@@ -76,6 +76,7 @@ FORMS: Mapping[str, Form] = {
     "/bookmarks": {"url": "{url}", "note": "a note"},
     "/bookmarks/{id:int}": {"title": "Mine", "note": ""},
     "/bookmarks/{id:int}/retry": {},
+    "/appearance/css": {"css": ":root { --accent: #063 }"},
     "/appearance": {"theme": "dark", "next": "/appearance", "quiet": "yes"},
     "/settings": {
         "theme": "dark",

@@ -17,9 +17,14 @@ def preferences_of(user: User) -> Mapping[str, str]:
 
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
     """Saves these preferences and keeps the others; the user as changed."""
-    settings = msgspec.json.encode({**preferences_of(user), **changes}).decode()
+    settings = encode_preferences({**preferences_of(user), **changes})
     await db.batch([step_to_save_preferences(user.id, settings)])
     return replace(user, settings=settings)
+
+
+def encode_preferences(preferences: Mapping[str, str]) -> str:
+    """The preferences as they are stored."""
+    return msgspec.json.encode(preferences).decode()
 
 
 @lru_cache(maxsize=1000)

@@ -29,7 +29,17 @@ from feedmill.serve.web.subscriptions import (
     starter_feeds,
     subscribe_page,
 )
-from feedmill.serve.web.users import api_keys, appearance, keymap, registration, sessions, settings, setup, sign_in
+from feedmill.serve.web.users import (
+    api_keys,
+    appearance,
+    keymap,
+    own_css,
+    registration,
+    sessions,
+    settings,
+    setup,
+    sign_in,
+)
 from feedmill.serve.web.webhooks import webhook_pages
 
 ROUTES = [
@@ -51,6 +61,7 @@ ROUTES = [
     *bookmark_pages.routes,
     *labels.routes,
     *appearance.routes,
+    *own_css.routes,
     *keymap.routes,
     *quick_switcher.routes,
     *subscribe_page.routes,

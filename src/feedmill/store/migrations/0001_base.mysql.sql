@@ -300,6 +300,13 @@ CREATE TABLE IF NOT EXISTS raw_bodies (
   INDEX raw_bodies_of_feed (feed_id, fetched_at, size)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS own_css (
+  user_id BIGINT NOT NULL,
+  css LONGTEXT NOT NULL,
+  PRIMARY KEY (user_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS saved_searches (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,

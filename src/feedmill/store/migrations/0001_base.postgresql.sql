@@ -323,6 +323,13 @@ CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
 
 CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at, size);
 
+CREATE TABLE IF NOT EXISTS own_css (
+  user_id BIGINT NOT NULL,
+  css TEXT NOT NULL,
+  PRIMARY KEY (user_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS saved_searches (
   id BIGSERIAL NOT NULL,
   user_id BIGINT NOT NULL,

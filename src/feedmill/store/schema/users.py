@@ -33,6 +33,11 @@ users = table(
     timestamp("last_seen_at"),
 )
 
+# The user's own style sheet for the pages. Not a column of `users`, whose rows are read with every request.
+own_css = table(
+    "own_css", belongs_to("users", primary_key=True, autoincrement=False), Column("css", LongText, nullable=False)
+)
+
 sessions = table(
     "sessions",
     key(),

@@ -42,6 +42,7 @@ PAGES = [
     "/keys",
     "/keys/edit",
     "/appearance",
+    "/appearance/css",
     "/subscribe",
     "/import",
     "/health-of-feeds",

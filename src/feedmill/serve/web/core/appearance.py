@@ -11,13 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from feedmill.i18n.catalogue import language_names
+from feedmill.library.users.own_css import PREFERENCE
 from feedmill.serve.web.core.preferences import stored_preferences
 
 APPEARANCE_COOKIE = "feedmill_appearance"
 A_YEAR = 365 * 86400
+# One's own CSS; the version in its URL is its digest. `?css=off` shows any page without it.
+CSS_PATH = "/appearance/own.css"
+CSS_VERSION = "v"
+CSS_SWITCH = "css"
 
 APPEARANCE_VALUES: Mapping[str, tuple[str, ...]] = {
-    "theme": ("system", "light", "dark", "sepia", "contrast"),
+    "theme": ("system", "light", "dark", "black", "sepia", "contrast"),
     "language": ("auto", *language_names()),
     "density": ("titles", "compact", "cards", "full"),
     "font": ("serif", "sans", "system"),
@@ -53,6 +58,18 @@ DEFAULT_APPEARANCE = Appearance()
 
 def appearance_of(request: Request) -> Appearance:
     return _account_appearance(request).changed(dict(parse_qsl(request.cookies.get(APPEARANCE_COOKIE, ""))))
+
+
+def own_css_digest(request: Request) -> str:
+    """The digest of the user's own CSS; empty if there is none."""
+    return stored_preferences(request).get(PREFERENCE, "")
+
+
+def own_css_url(request: Request) -> str:
+    """The URL of the user's own CSS; empty if there is none, or if the page is shown without it."""
+    is_off = request.query_params.get(CSS_SWITCH) == "off" or getattr(request.state, "without_own_css", False)
+    digest = "" if is_off else own_css_digest(request)
+    return f"{CSS_PATH}?{CSS_VERSION}={digest}" if digest else ""
 
 
 def _account_appearance(request: Request) -> Appearance:

@@ -11,7 +11,7 @@ from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.web.core import flash
 from feedmill.serve.web.core.app_state import the_app
-from feedmill.serve.web.core.appearance import appearance_of
+from feedmill.serve.web.core.appearance import appearance_of, own_css_url
 from feedmill.serve.web.core.jinja_environment import template_environment
 from feedmill.serve.web.core.keymap import key_translations
 from feedmill.serve.web.core.localization import translator_and_dates
@@ -49,6 +49,7 @@ def _template_values(request: Request) -> dict[str, Any]:
         "t": t,
         "when": when,
         "appearance": appearance_of(request),
+        "own_css": own_css_url(request),
         "preferences": user_preferences_of(request),
         "key_translations": key_translations(request),
         "user": caller.user if caller else None,
