@@ -159,7 +159,7 @@ DAMAGE = {
     "an object that was changed": (
         "objects/backups/**/*.xml",
         lambda path: path.write_bytes(path.read_bytes()[::-1]),
-        "not what was kept",
+        "other content",
     ),
 }
 
@@ -170,9 +170,9 @@ async def test_damage_is_found(env: ArchiveEnvironment, folder: Path, damage: st
     pattern, break_it, said = DAMAGE[damage]
     break_it(sorted(folder.glob(pattern))[0])
 
-    _, [wrong] = await check_backup(folder)
+    _, [problem] = await check_backup(folder)
 
-    assert said in wrong
+    assert said in str(problem)
 
 
 async def test_a_backup_that_was_not_finished_is_none(env: ArchiveEnvironment, folder: Path) -> None:

@@ -90,7 +90,7 @@ async def _check(settings: Settings, folder: Path) -> tuple[Manifest, list[str]]
                 await record_backup_check(db, manifest, problems, datetime.now(UTC))
         finally:
             await db.close()
-    return manifest, problems
+    return manifest, [str(problem) for problem in problems]
 
 
 def _print_created(folder: Path, manifest: Manifest, as_json: bool) -> None:
@@ -116,7 +116,12 @@ def _print_created(folder: Path, manifest: Manifest, as_json: bool) -> None:
 def _print_check(manifest: Manifest, problems: list[str], as_json: bool) -> None:
     if as_json:
         _print(
-            {"sound": not problems, "wrong": problems, "created_at": manifest.created_at, "objects": manifest.objects}
+            {
+                "sound": not problems,
+                "problems": problems,
+                "created_at": manifest.created_at,
+                "objects": manifest.objects,
+            }
         )
     else:
         summary = f"intact: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}"

@@ -1,4 +1,4 @@
-"""Records when the last backup was made and whether it was found sound."""
+"""Records when the last backup was made, and the result of its last check."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from feedmill.archive.backup.file_format import Manifest
+from feedmill.i18n.messages import Message, message_from_stored, message_to_stored
 from feedmill.model.timestamps import from_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
@@ -19,7 +20,7 @@ MAX_PROBLEMS = 20
 
 
 class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """The last backup. `sound` is None until `feedmill backup --check` has run; `wrong` lists what that found."""
+    """The last backup. `sound` is None until `feedmill backup --check` has run; `wrong` has the stored problems."""
 
     folder: str
     created_at: datetime
@@ -36,6 +37,11 @@ class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
     def size(self) -> int:
         """The size of the backup in bytes."""
         return self.row_bytes + (self.object_bytes if self.with_objects else 0)
+
+    @property
+    def problems(self) -> list[Message]:
+        """The problems that the check found."""
+        return [message_from_stored(problem) for problem in self.wrong]
 
     def is_old(self, now: datetime) -> bool:
         return now - self.created_at > WARNING_AGE
@@ -62,11 +68,12 @@ async def record_backup(db: Database, folder: str, manifest: Manifest, now: date
     await _save(db, backup, "backup.make", now)
 
 
-async def record_backup_check(db: Database, manifest: Manifest, wrong: Sequence[str], now: datetime) -> None:
+async def record_backup_check(db: Database, manifest: Manifest, problems: Sequence[Message], now: datetime) -> None:
     """Records the result of a check, if the backup is the last one."""
     last = await last_backup(db)
     if last is not None and last.created_at == from_iso(manifest.created_at):
-        found = {"checked_at": now, "sound": not wrong, "wrong": tuple(wrong[:MAX_PROBLEMS])}
+        wrong = tuple(message_to_stored(problem) for problem in problems[:MAX_PROBLEMS])
+        found = {"checked_at": now, "sound": not problems, "wrong": wrong}
         await _save(db, msgspec.structs.replace(last, **found), "backup.check", now)
 
 

@@ -120,7 +120,7 @@ def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mappi
 
 def _subject(name: str, rule: PoolRule) -> str:
     """The group as the audit log names it, with the user whose labels it uses."""
-    return f"{name}, labels of {rule.labels_of}" if rule.labels_of else name
+    return f"{name}, labels_of={rule.labels_of}" if rule.labels_of else name
 
 
 def _encode(value: object) -> str:

@@ -161,7 +161,7 @@ async def test_the_last_backup_is_reported(site: Site, alice: Person, tmp_path: 
 
     last = (await alice.get("/admin/backup")).json()["last"]
 
-    assert (last["folder"], last["sound"], last["checked_at"], last["wrong"]) == (str(folder), None, None, [])
+    assert (last["folder"], last["sound"], last["checked_at"], last["problems"]) == (str(folder), None, None, [])
     assert datetime.fromisoformat(last["created_at"]) == NOW
     assert last["size"] > 0
 

@@ -240,4 +240,4 @@ async def test_the_account_whose_labels_a_group_uses_is_logged(alice: Person, bo
 
     [deed, *_] = (await alice.get("/admin/audit")).json()["items"]
 
-    assert (deed["action"], deed["subject"], deed["user_name"]) == ("pool.create", "bobs, labels of bob", "alice")
+    assert (deed["action"], deed["subject"], deed["user_name"]) == ("pool.create", "bobs, labels_of=bob", "alice")

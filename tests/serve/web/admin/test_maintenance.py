@@ -8,6 +8,7 @@ import pytest
 from feedmill import logs
 from feedmill.archive.backup.create import create_backup
 from feedmill.i18n.catalogue import catalogue
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.backup_status import record_backup, record_backup_check
 from feedmill.library.users.manage_users import create_first_admin
 from feedmill.logs import LEVELS, LogBuffer
@@ -90,8 +91,9 @@ async def test_the_state_of_the_backup_is_reported(site: Site, alice: Visitor, t
     assert "CheckedNot yet" in page
     await record_backup_check(app.db, manifest, [], datetime.now(UTC))
     assert "CheckedIntact now" in text_of(await alice.see("/admin/storage"))
-    await record_backup_check(app.db, manifest, ["feedmill.db: can't be read"], datetime.now(UTC))
-    assert "Damaged nowfeedmill.db: can't be read" in text_of(await alice.see("/admin/storage"))
+    unreadable = Message("backup.unreadable", name="feedmill.db", detail="Permission denied")
+    await record_backup_check(app.db, manifest, [unreadable], datetime.now(UTC))
+    assert "Damaged nowfeedmill.db: can't be read (Permission denied)" in text_of(await alice.see("/admin/storage"))
 
 
 async def test_retention_is_previewed_on_request_and_deletes_nothing(site: Site, alice: Visitor) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.archive.purge import preview_purge, retention_periods
 from feedmill.library.archive.backup_status import last_backup
 from feedmill.serve.rest.core.base_models import FromAttributes
@@ -45,7 +46,7 @@ class BackupResponse(FromAttributes):
     consistent: bool = Field(description="Whether all rows are of one moment.")
     checked_at: datetime | None
     sound: bool | None = Field(description="null until `feedmill backup --check` has read it.")
-    wrong: list[str] = Field(description="The problems that the check found.")
+    problems: list[MessageText] = Field(description="The problems that the check found.")
 
 
 class LastBackupResponse(BaseModel):
