@@ -1,13 +1,14 @@
 """Lists of entries in a real browser: marks of many rows, news, reloading, the way on at the end."""
 
+import re
 from collections.abc import Callable
 from itertools import count
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser import sample_feeds
-from tests.browser.browser_user import BrowserUser
+from tests.browser.browser_user import NO_MARK_WAITS, BrowserUser
 from tests.browser.page_timers import SERVERS_TOAST
 from tests.browser.sample_feeds import SampleEntry, SampleFeed
 from tests.browser.site_server import SiteServer
@@ -17,6 +18,12 @@ BrowserUserMaker = Callable[..., BrowserUser]
 FeedMaker = Callable[..., str]
 
 UNREAD_COUNT = ".sidebar a[href='{}'] .count"
+# Whether the offer of news is in front of a row, and not of the bar.
+IN_THE_WAY = """() => {
+  const { x, y, width, height } = document.querySelector(".news").getBoundingClientRect();
+  const under = document.elementsFromPoint(x + width / 2, y + height / 2).find((each) => each.matches(".row, .bar"));
+  return !under.matches(".bar");
+}"""
 _numbers = count(1)
 
 
@@ -126,3 +133,118 @@ def test_a_label_of_a_selection_is_undone_by_its_key(browser_user: BrowserUserMa
     expect(alice.page.locator(".toast")).to_have_text("Undone.")
     alice.page.get_by_role("link", name="Mills").click()
     expect(alice.page.get_by_role("heading", name="No item has this label")).to_be_visible()
+
+
+def news(alice: BrowserUser) -> Locator:
+    return alice.page.locator(".news")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_what_arrives_meanwhile_is_offered_exactly_and_nothing_jumps(
+    browser_user: BrowserUserMaker, site_server: SiteServer, new_feed: FeedMaker, width: int
+) -> None:
+    new_feed(30)
+    alice = browser_user(at="about:blank", width=width, height=700)
+    with alice.page.expect_response("**/counts"):
+        alice.page.goto("/unread")
+    before = alice.titles()
+    new_feed(2)
+
+    # Marks of one's own in the same answer change nothing of it.
+    with alice.page.expect_response("**/news?**"):
+        alice.press("n", "m", "n", "m", "n", "m")
+    expect(news(alice)).to_have_text("2 new, show")
+    assert alice.titles() == before
+    alice.page.evaluate("scrollTo(0, 400)")
+    expect(news(alice)).to_be_in_viewport()
+    assert not alice.page.evaluate(IN_THE_WAY)
+    news(alice).click()
+
+    expect(alice.page.locator(".row .title", has_text="Piece 1 of")).not_to_have_count(0)
+    expect(news(alice)).to_be_hidden()
+
+
+def test_reading_on_is_no_news_even_if_the_counts_are_late(browser_user: BrowserUserMaker, new_feed: FeedMaker) -> None:
+    path = new_feed(8)
+    alice = browser_user(at=path)
+    late = alice.page.evaluate("async () => (await fetch('/counts')).json()")
+    with alice.page.expect_response("**/marks"):
+        for place in range(1, 6):
+            alice.press("j")
+            alice.reads(f"Piece {place} of")
+    alice.until(NO_MARK_WAITS)
+
+    # Counts from before the marks arrive after them.
+    with alice.page.expect_response("**/news?**"):
+        alice.page.evaluate("(late) => document.dispatchEvent(new CustomEvent('counts', { detail: late }))", late)
+
+    expect(news(alice)).to_be_hidden()
+
+
+def test_a_reload_shows_the_list_and_the_article_again(browser_user: BrowserUserMaker, new_feed: FeedMaker) -> None:
+    path = new_feed(40)
+    alice = browser_user(at=f"{path}?order=oldest", width=1440)
+    for _ in range(3):
+        alice.press("j")
+        alice.page.locator(".row.current.opened:not(.unread)").wait_for()
+    title = alice.page.locator(".article h1").inner_text()
+    alice.until(NO_MARK_WAITS)
+
+    alice.page.reload()
+    alice.reads(title)
+    expect(alice.page.locator(".row.current.opened .title")).to_have_text(title)
+    expect(alice.page.locator("h1")).to_have_count(1)
+    following = alice.titles()[alice.titles().index(title) + 1]
+    alice.press("j")
+    alice.reads(following)
+
+    alice.page.goto("/keys")
+    alice.page.go_back()
+    alice.reads(following)
+    expect(alice.page.locator(".row.current .title")).to_have_text(following)
+    alice.press("Escape")
+    expect(alice.page.locator(".pane .article")).to_have_count(0)
+    expect(alice.page).to_have_url(re.compile(f"{path}(\\?order=oldest)?$"))
+    assert alice.page.title().startswith("Made")
+
+
+def test_a_link_of_ones_own_opens_the_list_where_the_article_is(
+    browser_user: BrowserUserMaker, new_feed: FeedMaker
+) -> None:
+    path = new_feed(70)
+    alice = browser_user(at=path)
+    deep = alice.page.locator(".row .title").nth(45)
+    title, href = deep.inner_text(), deep.get_attribute("href")
+
+    alice.page.goto(str(href))
+    alice.reads(title)
+    expect(alice.page.locator(".row.current .title")).to_have_text(title)
+    expect(alice.page.locator(".row.current")).to_be_in_viewport()
+    expect(alice.page.get_by_role("link", name="Back to the top")).to_have_attribute("href", re.compile(path))
+    alice.press("Escape")
+
+    expect(alice.page.locator(".pane .article")).to_have_count(0)
+    expect(alice.page).to_have_url(path)
+    alice.press("j")
+    expect(alice.page.locator(".row.current .title")).not_to_have_text(title)
+
+
+def test_a_reloaded_article_fills_a_phone_and_back_is_its_list(
+    browser_user: BrowserUserMaker, new_feed: FeedMaker
+) -> None:
+    path = new_feed(5)
+    alice = browser_user(at=path, width=390, height=800, has_touch=True, is_mobile=True)
+    alice.page.locator(".row .title").nth(2).tap()
+    alice.reads("Piece 3 of")
+    alice.until(NO_MARK_WAITS)
+
+    alice.page.reload()
+    alice.reads("Piece 3 of")
+    box = alice.page.locator(".pane").bounding_box()
+    assert box is not None
+    assert (box["width"], box["height"]) == (390, 800)
+    alice.page.get_by_role("link", name="Back to the list").tap()
+
+    expect(alice.page.locator(".pane .article")).to_have_count(0)
+    expect(alice.page.locator(".row")).to_have_count(5)
+    expect(alice.page).to_have_url(path)

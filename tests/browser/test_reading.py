@@ -277,24 +277,3 @@ def test_a_label_is_put_on_without_leaving_the_list(browser_user: BrowserUserMak
 
     expect(alice.page.locator(".pane .chip")).to_have_count(0)
     expect(alice.page.locator(".row").first).to_be_visible()
-
-
-def test_what_arrives_meanwhile_is_offered_and_nothing_jumps(
-    browser_user: BrowserUserMaker, site_server: SiteServer
-) -> None:
-    alice = browser_user(at="about:blank")
-    with alice.page.expect_response("**/counts"):
-        alice.page.goto("/unread")
-    before = alice.titles()
-    user = site_server.do(sample_feeds.find_user(site_server.site))
-    fresh = sample_feeds.SampleFeed(
-        "/fresh.xml", "Fresh", [sample_feeds.SampleEntry("Just in"), sample_feeds.SampleEntry("Just in too")]
-    )
-    site_server.do(sample_feeds.subscribe_to(site_server.site, user, fresh))
-
-    alice.press("n", "m")
-    expect(alice.page.get_by_role("link", name="2 new, show")).to_be_visible()
-    assert alice.titles() == before
-    alice.page.get_by_role("link", name="2 new, show").click()
-
-    expect(alice.page.get_by_role("link", name="Just in too")).to_be_visible()

@@ -71,6 +71,14 @@ class DateFormatter:
         form = "MMMd" if at.year == self.now.astimezone(self.zone).year else "yMMMd"
         return format_skeleton(form, at, tzinfo=self.zone, locale=self._t.locale)
 
+    def day_heading(self, moment: datetime | str) -> str:
+        """`Today`, `Yesterday`, `Monday, 16 November`, with the year when it is not this one."""
+        at, today = self.local(moment), self.local(self.now)
+        if 0 <= (days := (today.date() - at.date()).days) <= 1:
+            return self._t("time.yesterday" if days else "time.today")
+        form = "MMMMEEEEd" if at.year == today.year else "yMMMMEEEEd"
+        return format_skeleton(form, at, tzinfo=self.zone, locale=self._t.locale)
+
     def full(self, moment: datetime | str | None) -> str:
         """The whole date with its time and zone."""
         if moment is None:

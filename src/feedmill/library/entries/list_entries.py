@@ -15,6 +15,7 @@ from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, Entr
 from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
+from feedmill.store.entries.count_new import count_new_entries
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page
 from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
 
@@ -73,11 +74,15 @@ class EntryListQuery:
 
 
 class EntryListPage(Struct, frozen=True):
-    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read."""
+    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read.
+
+    `has_earlier`: the list begins before the page, which is one around an entry.
+    """
 
     items: list[EntrySummary]
     next: str | None
     as_of: int
+    has_earlier: bool = False
 
 
 async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: datetime) -> EntryListPage:
@@ -90,6 +95,11 @@ async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: 
     is_last = len(places) <= wanted.most
     items = to_summaries(entry for _, entry in shown)
     return EntryListPage(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
+
+
+async def count_news(db: Database, user_id: int, wanted: EntryListQuery, after: int) -> int:
+    """How many unread entries of the list arrived after it was read: after the entry that was its `as_of`."""
+    return await count_new_entries(db, user_id, wanted.scope, after, wanted.since)
 
 
 async def entry_summaries(db: Database, user_id: int, ids: Sequence[int]) -> list[EntrySummary]:

@@ -14,6 +14,7 @@ from feedmill.serve.web.entries import (
     labels,
     lists,
     marks,
+    news,
     player,
     selected_entries,
 )
@@ -55,6 +56,7 @@ ROUTES = [
     *player.routes,
     *entry_labels.routes,
     *marks.routes,
+    *news.routes,
     *sidebar_counts.routes,
     *selected_entries.routes,
     *search_pages.routes,

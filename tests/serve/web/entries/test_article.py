@@ -150,6 +150,67 @@ async def test_an_article_opens_also_when_it_has_left_the_view(alice: Visitor) -
     assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
 
 
+async def test_an_article_is_beside_the_list_that_its_address_names(alice: Visitor) -> None:
+    rows = titles(await alice.see("/folder/2?show=all&order=oldest"))
+    [href] = (await alice.see("/folder/2")).xpath(f"//a[@class='title'][.='{rows[1]}']/@href")
+
+    alice.client.cookies.delete("feedmill_views")
+    page = await alice.see(href)
+
+    assert (titles(page), page.xpath("//li[contains(@class, 'opened')]//a[@class='title']/text()")) == (rows, [rows[1]])
+    assert page.xpath("//li[contains(@class, 'opened unread')]") == []
+    assert page.xpath("//div[@class='frame reading']//nav//a[@aria-current]/@href") == ["/folder/2"]
+    assert [page.xpath(f"//a[@rel='{rel}']/@href")[0].split("?")[0] for rel in ("prev", "next")] == [
+        link.split("?")[0] for link in page.xpath("//a[@class='title']/@href")[::2]
+    ]
+
+
+async def test_what_was_read_stays_beside_its_article_in_the_unread_list(alice: Visitor) -> None:
+    rows, hrefs = titles(page := await alice.see("/unread")), page.xpath("//a[@class='title']/@href")
+    await alice.see(hrefs[1])
+
+    page = await alice.see(hrefs[3])
+
+    assert titles(page) == [rows[0], *rows[2:]]
+    assert titles(await alice.see("/unread")) == [rows[0], rows[2], *rows[4:]]
+
+
+async def test_an_address_of_no_view_shows_the_article_alone(alice: Visitor) -> None:
+    for path in (
+        "",
+        "/nowhere",
+        "/unread?x",
+        "//evil.example",
+        "https://evil.example/",
+        "/folder/x",
+        "/item/1",
+        "\x00",
+    ):
+        page = await alice.see("/item/1", params={"in": path})
+        assert (page.xpath("//form[@id='list']"), len(page.xpath("//article"))) == ([], 1), path
+        assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
+
+
+async def test_an_article_in_a_list_that_it_is_not_in_is_beside_the_start_of_it(alice: Visitor) -> None:
+    for path in ("/starred", "/folder/2", "/today?show=unread"):
+        page = await alice.see(f"/item/5?in={path}")
+        assert page.xpath("//li[contains(@class, 'opened')]") == [], path
+        assert len(page.xpath("//article")) == 1
+
+
+async def test_the_address_of_an_article_shows_nothing_of_others(alice: Visitor, charlie: Visitor, site: Site) -> None:
+    await subscribe_to(site, await charlie.user(site), SampleFeed("/his.xml", "His", [SampleEntry("His own")]))
+    [href] = (await charlie.see("/unread")).xpath("//a[@class='title']/@href")
+
+    assert (await alice.client.get(href)).status_code == 404
+    page = await charlie.see(f"{href.split('?')[0]}?in=/folder/1")
+
+    assert titles(page) == ["His own"]
+    assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
+    assert (await charlie.client.get("/news?view=/folder/1&after=0")).status_code == 404
+    assert (await charlie.client.get("/news?view=/unread&after=0")).json() == {"n": 0}
+
+
 async def test_labels_are_created_added_and_removed(alice: Visitor) -> None:
     await alice.send("/item/1/labels", new="  Wheels &  water ")
     page = await alice.see("/item/1")

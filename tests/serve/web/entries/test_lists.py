@@ -2,8 +2,11 @@
 
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
 
 import pytest
+from lxml import html
 
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
@@ -115,6 +118,57 @@ async def test_a_feed_without_entries_is_not_described_as_all_read(alice: Visito
 
     assert "No items yet" in page
     assert "All caught up." not in page
+
+
+async def test_what_arrived_after_a_list_was_loaded_is_counted_by_its_ids(alice: Visitor, site: Site) -> None:
+    at_noon(alice)
+    [after] = (await alice.see("/unread")).xpath("//form[@id='list']/@data-as-of")
+    fresh = [SampleEntry("Now", hours=0), SampleEntry("Long ago", hours=900), SampleEntry("Read at once", hours=1)]
+    feed = await subscribe_to(site, await alice.user(site), SampleFeed("/fresh.xml", "Fresh", fresh, "New"))
+    [read] = (await alice.see(f"/feed/{feed}")).xpath("//li[contains(., 'Read at once')]/@data-id")
+
+    await alice.send("/marks", do=["read:1", f"read:{read}"])
+
+    for view, n in (("/unread", 2), ("/all", 2), (f"/feed/{feed}", 2), ("/folder/3", 2), ("/today", 1), ("/feed/1", 0)):
+        answer = await alice.client.get("/news", params={"view": view, "after": after})
+        assert answer.json() == {"n": n}, view
+    for wrong in ({"view": "/item/1"}, {"after": "x"}, {"after": "-1"}, {"after": "9" * 30}, {"view": ""}):
+        assert (await alice.client.get("/news", params={"view": "/unread", "after": after} | wrong)).status_code == 422
+
+
+async def test_days_have_headings_in_the_readers_time_zone_and_language(alice: Visitor, site: Site) -> None:
+    at_noon(alice)
+    await alice.send("/marks", do=["read:1", "read:2"])
+
+    def days(page: Any) -> list[tuple[str, int]]:
+        """Each heading, and how many rows follow it."""
+        rows = page.xpath("//ol[@class='rows']/li[contains(@class, 'row') or @class='day']")
+        starts = [place for place, row in enumerate(rows) if row.get("class") == "day"]
+        return [(text_of(rows[start]), end - start - 1) for start, end in pairwise([*starts, len(rows)])]
+
+    newest = days(await alice.see("/all"))
+    assert [heading for heading, _ in newest[:2]] == ["Today", "Yesterday"]
+    assert newest[0][1] == 4
+    assert sum(rows for _, rows in newest) == 8
+    assert days(await alice.see("/all?order=oldest")) == newest[::-1]
+    assert days(await alice.see("/history")) == [("Today", 2)]
+    assert (days(await alice.see("/today")), days(await alice.see("/starred"))) == ([], [])
+    assert days(await alice.see("/search?q=a&order=date"))[0][0] in ("Today", "Yesterday")
+    assert days(await alice.see("/search?q=a")) == []
+    chinese = await alice.client.get("/all?order=newest", headers={"Accept-Language": "zh-CN"})
+    assert [heading for heading, _ in days(html.fromstring(chinese.text))[:2]] == ["今天", "昨天"]
+
+
+async def test_a_day_that_goes_on_in_the_next_page_has_one_heading(alice: Visitor, site: Site) -> None:
+    at_noon(alice)
+    pieces = [SampleEntry(f"Piece {place}", hours=place / 100) for place in range(60)]
+    feed = await subscribe_to(site, await alice.user(site), SampleFeed("/many.xml", "Many", pieces))
+
+    page = await alice.see(f"/feed/{feed}")
+    [more] = page.xpath("//li[@class='more']/a/@href")
+    rest = html.fromstring((await alice.client.get(more, headers={"HX-Request": "true"})).text)
+
+    assert (len(page.xpath("//li[@class='day']")), rest.xpath("//li[@class='day']")) == (1, [])
 
 
 async def test_titles_have_their_language_and_direction(alice: Visitor) -> None:

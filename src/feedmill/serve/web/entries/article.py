@@ -20,23 +20,29 @@ from feedmill.serve.web.core.preferences import user_preferences_of
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.entries.article_view import load_article
-from feedmill.serve.web.entries.list_views import view_or_unread
+from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
+from feedmill.serve.web.entries.lists import render_list_around
 
 READ = EntryMarks(read=True)
 
 
 async def show_article(request: Request) -> Response:
-    """Opening the page marks the article as read; in the reading pane the script does."""
+    """The article beside the list that it was opened from (`in`), or alone.
+
+    Opening the page marks the article as read; in the reading pane the script does.
+    """
     caller = await signed_in(request)
     app = the_app(request)
-    view = view_or_unread(request.query_params.get("in", ""))
+    path = request.query_params.get("in", "")
     if _wants_originals(request):
         request.scope[ALLOW_REMOTE_IMAGES] = True
-    article = await load_article(request, caller.user.id, path_id(request), view)
+    article = await load_article(request, caller.user.id, path_id(request), view_or_unread(path))
     if is_fragment_request(request):
         return render_template(request, "entries/article_pane.html", article=article)
     if article.entry.unread and _was_opened(request) and user_preferences_of(request).marks != "manual":
         await apply_marks_to_entry(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
+    if VIEW_FIELD.fits(path):
+        return await render_list_around(request, caller.user, article)
     return await render_page(request, "entries/article_page.html", article=article, active=article.view.path)
 
 

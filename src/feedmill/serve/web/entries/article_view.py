@@ -1,7 +1,7 @@
 """Prepares an article for the templates: safe HTML without remote images, neighbours, attachments."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import quote
@@ -24,7 +24,7 @@ from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.localization import language_of, start_of_day
 from feedmill.serve.web.entries.article_images import failure_text, image_path
-from feedmill.serve.web.entries.list_filter import list_filter_of
+from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 
 PLAYABLE_TYPES = ("audio", "video")
@@ -45,7 +45,7 @@ class ArticleView:
     """An article in a view.
 
     `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
-    `labels` are all of the reader's.
+    `labels` are all of the reader's, `chosen` is how they see the view.
     """
 
     entry: Article
@@ -55,6 +55,7 @@ class ArticleView:
     is_full: bool
     attached: list[Attachment]
     labels: list[UserLabel]
+    chosen: ListFilter | None = None
 
     @property
     def previous(self) -> str | None:
@@ -65,12 +66,15 @@ class ArticleView:
         return self._item(self.entry.next_id)
 
     def _item(self, id: int | None) -> str | None:
-        return None if id is None else item_path(id, self.view)
+        return None if id is None else item_path(id, self.view, self.chosen)
 
 
-def item_path(entry_id: int, view: ViewAddress) -> str:
-    """The address of an article that is read in a view."""
-    return f"/item/{entry_id}?in={quote(view.path)}"
+def item_path(entry_id: int, view: ViewAddress, chosen: ListFilter | None = None) -> str:
+    """The address of an article that is read in a view, with what was chosen there unless it is the usual."""
+    path, chosen = f"/item/{entry_id}?in={quote(view.path)}", chosen or view.usual
+    if view.is_filtered and chosen.show != view.usual.show:
+        path += f"&show={chosen.show}"
+    return path if chosen.order == view.usual.order else f"{path}&order={chosen.order}"
 
 
 async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> ArticleView:
@@ -80,9 +84,10 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
     """
     app = the_app(request)
     opened = await _open_view_or_unread(request, user_id, view)
-    within = opened.wanted(list_filter_of(request, opened.address.name, opened.address.usual))
-    article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within)
-    return await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
+    chosen = list_filter_of(request, opened.address.name, opened.address.usual)
+    article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=opened.wanted(chosen))
+    shown = await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
+    return replace(shown, chosen=chosen)
 
 
 async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:

@@ -9,11 +9,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.html.hide_remote_images import MAX_URL_LENGTH
+from feedmill.i18n.dates import DateFormatter
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
+from feedmill.library.entries.list_around import list_around
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.library.feeds.health import last_failure
+from feedmill.model.entry_lists import ListPosition
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
@@ -25,17 +28,21 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.entries.article_images import image_path
 from feedmill.serve.web.entries.article_view import ArticleView, article_view, item_path
+from feedmill.serve.web.entries.day_headings import day_headings
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
 from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view
 
 MAX_CURSOR_LENGTH = 200
 ROWS = 50
 FULL_TEXTS = 12
+VIEWS_WITHOUT_DAYS = ("today", "starred", "later")
+# So many rows before the article that a list is shown around.
+ROWS_BEFORE, FULL_TEXTS_BEFORE = 20, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of a view, for the template."""
+    """A page of a view, for the template; `opened` is the entry that is read beside it."""
 
     view: OpenedView
     chosen: ListFilter
@@ -43,6 +50,8 @@ class Listing:
     pictures: dict[int, str]
     texts: dict[int, ArticleView]
     is_first: bool
+    opened: int | None = None
+    beyond: ListPosition | None = None
 
     @property
     def items(self) -> list[EntrySummary]:
@@ -53,13 +62,26 @@ class Listing:
         """The URL of the next page."""
         return self.at(cursor=self.page.next) if self.page.next else None
 
+    @property
+    def earlier(self) -> str | None:
+        """The address of the list from its start, when this page does not begin there."""
+        return self.at() if self.page.has_earlier else None
+
     def at(self, **changes: str) -> str:
         """The URL of this view with a changed filter."""
         asked = {"show": self.chosen.show, "order": str(self.chosen.order)} | changes
         return f"{self.view.address.path}?{urlencode(asked)}"
 
+    def headings(self, when: DateFormatter) -> dict[int, str]:
+        """The days of the list's own times: what was kept is ordered by when, which no row shows."""
+        kind = self.view.address.kind
+        if kind in VIEWS_WITHOUT_DAYS:
+            return {}
+        times = ((entry.id, entry.read_at if kind == "history" else entry.sort_at) for entry in self.items)
+        return day_headings(times, when, self.beyond.at if self.beyond else None)
+
     def item(self, entry: EntrySummary) -> str:
-        return item_path(entry.id, self.view.address)
+        return item_path(entry.id, self.view.address, self.chosen)
 
 
 async def show_named_list(request: Request) -> Response:
@@ -75,24 +97,39 @@ async def _list(request: Request, address: ViewAddress) -> Response:
     listing = await _load(request, caller.user, address)
     if is_fragment_request(request):
         return render_template(request, "entries/more_rows.html", listing=listing)
-    feed = listing.view.feed
-    failure = await last_failure(the_app(request).db, feed) if feed else None
-    response = await render_page(request, "entries/list.html", listing=listing, failure=failure, active=address.path)
+    response = await _render(request, listing, None)
     remember_list_filter(request, response, address.name, listing.chosen)
     return response
 
 
-async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
+async def render_list_around(request: Request, user: User, article: ArticleView) -> Response:
+    """The page of the article's view where the article is, and the article beside it."""
+    return await _render(request, await _load(request, user, article.view, article.entry.id), article)
+
+
+async def _render(request: Request, listing: Listing, article: ArticleView | None) -> Response:
+    feed, active = listing.view.feed, listing.view.address.path
+    failure = await last_failure(the_app(request).db, feed) if feed else None
+    return await render_page(
+        request, "entries/list.html", active=active, listing=listing, article=article, failure=failure
+    )
+
+
+async def _load(request: Request, user: User, address: ViewAddress, opened_id: int | None = None) -> Listing:
     app = the_app(request)
     opened = await open_view(app.db, user.id, address, start_of_day(request))
     chosen = list_filter_of(request, address.name, address.usual)
     cursor, density = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH], appearance_of(request).density
     beyond = from_cursor(cursor) if cursor else None
     wanted = replace(opened.wanted(chosen), beyond=beyond, most=FULL_TEXTS if density == "full" else ROWS)
-    page = await list_entries(app.db, user.id, wanted, datetime.now(UTC))
+    before, now = FULL_TEXTS_BEFORE if density == "full" else ROWS_BEFORE, datetime.now(UTC)
+    if opened_id is None:
+        page = await list_entries(app.db, user.id, wanted, now)
+    else:
+        page = await list_around(app.db, user.id, wanted, opened_id, before, now)
     pictures = await _pictures(request, page.items) if density == "cards" else {}
     texts = await _texts(request, user, page.items, address) if density == "full" else {}
-    return Listing(opened, chosen, page, pictures, texts, not cursor)
+    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond)
 
 
 async def _texts(request: Request, user: User, items: list[EntrySummary], view: ViewAddress) -> dict[int, ArticleView]:

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.i18n.messages import Message
+from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.labels import find_label
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
@@ -140,7 +141,9 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     db, words = the_app(request).db, words_to_highlight(question.text)
     found = await run_search(db, user.id, asked, datetime.now(UTC))
     items = [highlight_entry(entry, words) for entry in await add_snippets(db, found.items, words)]
-    return SearchResults(items, question.at(cursor=found.next) if found.next else None, cursor is None)
+    more, has_days = question.at(cursor=found.next) if found.next else None, question.order == "date"
+    beyond = from_cursor(cursor) if cursor and has_days else None
+    return SearchResults(items, more, cursor is None, beyond=beyond, has_days=has_days)
 
 
 async def _suggestions(request: Request, user: User, question: SearchForm) -> list[tuple[str, str]]:

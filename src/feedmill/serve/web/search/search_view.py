@@ -8,11 +8,14 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 from msgspec.structs import replace
 
+from feedmill.i18n.dates import DateFormatter
 from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.library.search.query_hints import terms_of
 from feedmill.library.search.query_names import name_term
+from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import SearchOrder
 from feedmill.serve.web.entries.article_view import ArticleView, item_path
+from feedmill.serve.web.entries.day_headings import day_headings
 from feedmill.serve.web.entries.list_views import ViewAddress
 
 PATH = "/search"
@@ -118,6 +121,16 @@ class SearchResults:
     is_first: bool
     pictures: Mapping[int, str] = field(default_factory=dict)
     texts: Mapping[int, ArticleView] = field(default_factory=dict)
+    # Where the page before ended; None unless the newest come first.
+    beyond: ListPosition | None = None
+    has_days: bool = False
+    earlier: None = None
+    opened: None = None
+
+    def headings(self, when: DateFormatter) -> dict[int, str]:
+        """The days, if the newest come first."""
+        times = ((entry.id, entry.sort_at) for entry in self.items if self.has_days)
+        return day_headings(times, when, self.beyond.at if self.beyond else None)
 
     @staticmethod
     def item(entry: EntrySummary) -> str:

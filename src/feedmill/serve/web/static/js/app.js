@@ -11,6 +11,7 @@ import "./article_images.js";
 import "./video_cards.js";
 import "./unread_counts.js";
 import "./media_position.js";
+import "./news.js";
 import "./pull_to_refresh.js";
 import "./swipe.js";
 import "./mark_read_on_scroll.js";

@@ -5,7 +5,8 @@ import { apply, current, list, point, rowOf, step } from "./rows.js";
 
 const frame = one(".frame");
 const pane = one(".pane");
-const listTitle = document.title;
+const here = () => location.pathname + location.search;
+let address = here();
 let loading = null;
 
 export const isOpen = () => Boolean(pane) && frame.classList.contains("reading");
@@ -19,7 +20,7 @@ export async function open(row, { push = true } = {}) {
   if (html === null) return;
   const wasOpen = isOpen();
   fill(html, row.dataset.id);
-  if (push) history[wasOpen ? "replaceState" : "pushState"]({ item: row.dataset.id }, "", link.href);
+  if (push) remember(row.dataset.id, link.href, wasOpen);
   if (row.classList.contains("unread") && document.documentElement.dataset.marks !== "manual") apply("read", row.dataset.id);
   row.scrollIntoView({ block: "nearest" });
 }
@@ -52,11 +53,20 @@ function fill(html, id) {
   document.title = `${one("h1", pane)?.textContent.trim() ?? ""} · Feedmill`;
 }
 
+// `isOurs`: the list stands before the article in the browser's history, because it was opened from there.
+function remember(item, href, wasOpen) {
+  if (wasOpen) history.replaceState({ item, isOurs: history.state?.isOurs }, "", href);
+  else history.pushState({ item, isOurs: true }, "", href);
+  address = here();
+}
+
 // What was opened here is left by going back, so that no address stands twice in the browser's history.
 export function leave() {
   loading?.abort();
-  if (history.state?.item) history.back();
-  else close();
+  if (history.state?.isOurs) return history.back();
+  history.replaceState(null, "", list.dataset.view);
+  address = here();
+  close();
 }
 
 function close() {
@@ -65,16 +75,23 @@ function close() {
   pane.replaceChildren();
   rowOf(pane.dataset.id)?.classList.remove("opened");
   const row = current() ?? rowOf(pane.dataset.id);
-  document.title = listTitle;
+  document.title = list.dataset.title;
   one(".title", row ?? document)?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: "nearest" });
 }
 
 addEventListener("popstate", ({ state }) => {
+  // A jump within an article, say to a footnote, opens and closes nothing.
+  if (!list || here() === address) return;
+  address = here();
   const row = state?.item && rowOf(state.item);
   if (row) open(row, { push: false });
+  else if (state?.item || location.pathname !== list.dataset.view) location.reload();
   else close();
 });
+
+// A page that came with its article begins where the reader was.
+if (isOpen()) current()?.scrollIntoView({ block: "center" });
 
 const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
 
