@@ -98,7 +98,7 @@ def test_a_video_is_a_card_that_plays_in_place_and_asks_nobody_before(
 
     open_article(alice, f"Filmed for a {way}")
     card = alice.page.get_by_role("link", name="A talk Plays here, from YouTube")
-    alice.until("() => document.querySelector('.card .still')?.naturalWidth === 48")
+    alice.until("() => document.querySelector('.frame-card .still')?.naturalWidth === 48")
     other = alice.page.get_by_role("link", name="maps.example Opens maps.example")
     assert (asked, other.get_attribute("href")) == ([], "https://maps.example/embed?place=mill")
     assert serious(alice.page) == []
@@ -107,9 +107,9 @@ def test_a_video_is_a_card_that_plays_in_place_and_asks_nobody_before(
     else:
         card.tap()
 
-    player = alice.page.frame_locator("iframe.video").frame_locator("iframe")
+    player = alice.page.frame_locator("iframe.video-frame").frame_locator("iframe")
     expect(player.get_by_text("The player")).to_be_visible()
-    inner = alice.page.frame_locator("iframe.video").locator("iframe")
+    inner = alice.page.frame_locator("iframe.video-frame").locator("iframe")
     assert inner.get_attribute("sandbox")
     assert "allow-top-navigation" not in (inner.get_attribute("sandbox") or "")
     assert asked == [PLAYER]
@@ -125,7 +125,7 @@ def test_without_scripts_a_video_is_a_link(
 
     alice.page.locator(".row .title", has_text="Filmed plainly").click()
 
-    card = alice.page.locator(".card")
+    card = alice.page.locator(".frame-card")
     expect(card).to_have_attribute("href", "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=90s")
     expect(card.locator("img")).to_be_visible()
 
@@ -206,3 +206,80 @@ def test_a_formula_is_drawn_as_one(browser_user: BrowserUserMaker, site_server: 
     assert below
     assert above["y"] + above["height"] <= below["y"] + 2
     assert alice.page.locator(".body math").evaluate("(math) => math.namespaceURI").endswith("MathML")
+
+
+# --- images in full size ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_pictures(site_server: SiteServer) -> str:
+    """The text of an article with three pictures, the second in a link to itself, and one that is a link elsewhere."""
+    web = site_server.site.web
+    one, two, three = (web.serve(f"/view-{n}.png", Answer(picture(400 + n, 300))) for n in (1, 2, 3))
+    return (
+        f'<figure><img src="{one}" alt="The wheel"><figcaption>The wheel in May</figcaption></figure>'
+        f'<p><a href="{two}"><img src="{two}" alt="The sluice"></a></p><p><img src="{three}" alt="The stones"></p>'
+        f'<p><a href="https://example.org/mill"><img src="{one}" alt="A way elsewhere"></a></p>'
+    )
+
+
+def shown_image(alice: BrowserUser) -> str:
+    expect(alice.page.locator(".lightbox img")).to_be_visible()
+    return str(alice.page.locator(".lightbox img").get_attribute("alt"))
+
+
+def width_of_image(alice: BrowserUser) -> float:
+    return float(alice.page.locator(".lightbox img").evaluate("(image) => image.getBoundingClientRect().width"))
+
+
+def test_images_are_looked_at_by_keys_which_do_nothing_else_meanwhile(
+    browser_user: BrowserUserMaker, site_server: SiteServer, three_pictures: str
+) -> None:
+    publish(site_server, "Three pictures", three_pictures)
+    alice = browser_user()
+    open_article(alice, "Three pictures")
+    alice.until("() => [...document.querySelectorAll('.body img')].every((image) => image.naturalWidth > 0)")
+    alice.page.evaluate("() => { window.focusedBefore = document.activeElement; }")
+
+    alice.press("i")
+    dialog = alice.page.get_by_role("dialog", name="Image 1 of 3")
+    expect(dialog).to_contain_text("The wheel in May")
+    assert shown_image(alice) == "The wheel"
+    alice.press("ArrowRight")
+    assert shown_image(alice) == "The sluice"
+    alice.press("ArrowLeft", "ArrowLeft")
+    assert shown_image(alice) == "The stones"
+    alice.page.wait_for_load_state()
+    usual = width_of_image(alice)
+    alice.press("+", "+")
+    assert width_of_image(alice) == pytest.approx(2 * usual, rel=0.02)
+    alice.press("-", "-")
+    assert width_of_image(alice) == pytest.approx(usual, rel=0.02)
+    alice.page.keyboard.type("jksmo")
+    assert serious(alice.page) == []
+    alice.press("Escape")
+
+    expect(alice.page.locator("dialog")).to_have_count(0)
+    alice.until("() => document.activeElement === window.focusedBefore")
+    alice.reads("Three pictures")
+
+
+def test_a_finger_opens_an_image_makes_it_larger_and_closes_it(
+    browser_user: BrowserUserMaker, site_server: SiteServer, three_pictures: str
+) -> None:
+    publish(site_server, "Three for a finger", three_pictures)
+    alice = browser_user(width=390, height=800, has_touch=True, is_mobile=True)
+    open_article(alice, "Three for a finger")
+
+    alice.page.locator(".body img[alt='The sluice']").tap()
+    assert shown_image(alice) == "The sluice"
+    alice.until("() => document.querySelector('.lightbox img').naturalWidth > 0")
+    usual = width_of_image(alice)
+    alice.page.get_by_role("button", name="Larger").tap()
+    assert width_of_image(alice) > usual
+    alice.page.get_by_role("button", name="Next image").tap()
+    assert (shown_image(alice), width_of_image(alice)) == ("The stones", pytest.approx(usual, rel=0.02))
+    alice.page.get_by_role("button", name="Close").tap()
+
+    expect(alice.page.locator("dialog")).to_have_count(0)
+    alice.reads("Three for a finger")

@@ -39,6 +39,7 @@ from feedmill.collect.parsing.formats import (
 )
 from feedmill.errors import FeedmillError
 from feedmill.html import (
+    attached_media,
     base_url,
     embedded_frames,
     formulas,
@@ -248,6 +249,9 @@ READERS: dict[str, Read] = {
         f"<math><mfenced separators='{text}'><mi>{text}", URL
     ),
     "html.sanitize.sanitize_html: in a drawing": lambda text: sanitize.sanitize_html(f"<svg><g>{text}", URL),
+    "html.attached_media.add_attached_media": lambda text: attached_media.add_attached_media(
+        text, text, text, [attached_media.MediaFile(f"{URL}/{text}.png", text), attached_media.MediaFile(text)], {}, ""
+    ),
     "html.embedded_frames.link_to_frame": lambda text: embedded_frames.link_to_frame(
         "iframe", {"src": text, "title": text, "width": text}, URL
     ),

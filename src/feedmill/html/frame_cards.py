@@ -22,8 +22,8 @@ _NO_TITLES = re.compile(
     r"(?:(?:youtube|vimeo)[ -])?(?:video )?player|embedded (?:video|content)|[\w.-]+\.[a-z]{2,}", re.I
 )
 _CARD = Markup(
-    '<a class="card" href="{url}" target="_blank" rel="noopener noreferrer nofollow"{play}>{picture}'
-    '<span class="label">{icon}<span><span class="name" dir="auto">{title}</span> <small>{hint}</small></span></span>'
+    '<a class="frame-card" href="{url}" target="_blank" rel="noopener noreferrer nofollow"{play}>{picture}'
+    '<span>{icon}<span><span class="name" dir="auto">{title}</span> <small>{hint}</small></span></span>'
     "</a>"
 )
 

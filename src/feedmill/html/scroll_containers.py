@@ -9,9 +9,8 @@ from html import escape
 
 # Whole tags, so that nothing inside an attribute is taken for one.
 _TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)((?:\s+[\w-]+="[^"]*")*)\s*>')
-_LABELS = {"table": "article.table", "pre": "article.code"}
-# Code is written from left to right, whatever the language around it.
-_DIRECTIONS = {"pre": ' dir="ltr"'}
+# The class and further attributes of the container, and its label. Code is written from left to right everywhere.
+_CONTAINERS = {"table": ("of-table", "", "article.table"), "pre": ("of-code", ' dir="ltr"', "article.code")}
 
 
 def wrap_wide_elements(html: str, translate: Callable[..., str]) -> str:
@@ -21,7 +20,7 @@ def wrap_wide_elements(html: str, translate: Callable[..., str]) -> str:
     def wrap(tag: re.Match[str]) -> str:
         nonlocal depth
         closing, name, _ = tag.groups()
-        if name not in _LABELS:
+        if name not in _CONTAINERS:
             return tag[0]
         if closing:
             depth -= 1
@@ -33,5 +32,5 @@ def wrap_wide_elements(html: str, translate: Callable[..., str]) -> str:
 
 
 def _container(name: str, translate: Callable[..., str]) -> str:
-    label = escape(translate(_LABELS[name]))
-    return f'<div class="scrolls {name}" role="group" aria-label="{label}" tabindex="0"{_DIRECTIONS.get(name, "")}>'
+    kind, more, label = _CONTAINERS[name]
+    return f'<div class="scrolls {kind}" role="group" aria-label="{escape(translate(label))}" tabindex="0"{more}>'

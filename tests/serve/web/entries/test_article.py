@@ -1,6 +1,8 @@
 """The article page without scripts."""
 
 import re
+from html import escape
+from urllib.parse import parse_qs, urlsplit
 
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
@@ -78,6 +80,41 @@ async def test_the_page_of_a_player_frames_one_site_and_only_we_frame_it(alice: 
     for path in ("/player/vimeo/x", "/player/youtube/videoseries", "/player/evil/dQw4w9WgXcQ", "/player/youtube/a%22b"):
         assert (await alice.client.get(path)).status_code == 404, path
     assert "frame-ancestors 'none'" in (await alice.client.get("/all")).headers["content-security-policy"]
+
+
+async def test_attached_images_are_shown_unless_the_text_has_them(site: Site, alice: Visitor) -> None:
+    new, known = site.web.url("/new.png?a=1&b=2"), site.web.url("/the-wheel.png")
+    files = "".join(
+        f"<enclosure url='{escape(url)}' type='{type}' length='1'/>"
+        for url, type in [(new, "image/png"), (known, "image/png"), (site.web.url("/file.zip"), "application/zip")]
+    )
+    html = f"<p>Text <img src='{site.web.url('/the-wheel-300x200.png')}'></p>"
+    sample_feed = SampleFeed("/i.xml", "I", [SampleEntry("Pictures", html, more=files)])
+    await subscribe_to(site, await alice.user(site), sample_feed)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Pictures']/@href")
+
+    page = await alice.see(href)
+
+    shown = [parse_qs(urlsplit(source).query)["url"][0] for source in page.xpath("//article//img/@src")]
+    assert shown == [site.web.url("/the-wheel-300x200.png"), new]
+    assert page.xpath("//footer//li/a/text()") == ["file.zip"]
+
+
+async def test_an_article_whose_page_is_a_video_has_its_card_above_the_text(site: Site, alice: Visitor) -> None:
+    video = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
+    frame = "<iframe src='https://www.youtube.com/embed/dQw4w9WgXcQ'></iframe>"
+    entries = [SampleEntry("Told", "<p>Told.</p>", link=video), SampleEntry("Framed", f"<p>a</p>{frame}", link=video)]
+    await subscribe_to(site, await alice.user(site), SampleFeed("/v.xml", "V", entries))
+    page = await alice.see("/unread")
+
+    bodies = []
+    for title in ("Told", "Framed"):
+        [href] = page.xpath(f"//a[@class='title'][.='{title}']/@href")
+        [body] = (await alice.see(href)).xpath("//article/div[contains(@class, 'body')]")
+        bodies.append([(each.tag, each.get("data-player")) for each in body])
+
+    assert bodies[0] == [("a", "/player/youtube/dQw4w9WgXcQ"), ("p", None)]
+    assert bodies[1] == [("p", None), ("a", "/player/youtube/dQw4w9WgXcQ")]
 
 
 async def stone_article(site: Site, alice: Visitor) -> str:

@@ -52,6 +52,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("select_to", ("X",)),
             ("full", ("d",)),
             ("comments", ("c",)),
+            ("images", ("i",)),
             ("above", ("Y",)),
             ("below", ("B",)),
             ("all_read", ("A",)),

@@ -1,6 +1,6 @@
 """Prepares an article for the templates: safe HTML without remote images, neighbours, attachments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
+from feedmill.html.attached_media import MediaFile, add_attached_media
 from feedmill.html.frame_cards import CardPicture, find_frames, show_frame_cards
 from feedmill.html.hide_remote_images import ArticleImages, RemoteImageReplacer
 from feedmill.html.players import Player
@@ -102,9 +103,14 @@ async def article_view(
     request: Request, article: Article, view: ViewAddress, labels: Sequence[UserLabel] = ()
 ) -> ArticleView:
     t = translator(language_of(request))
-    hiding = RemoteImageReplacer(await _images(request, article.id, t), t)
+    archived = (await image_urls(the_app(request).db, the_app(request).blobs, [article.id]))[article.id]
+    hiding = RemoteImageReplacer(await _images(request, article.id, archived, t), t)
     full_html = None if request.query_params.get("text") == "feed" else article.full_html
-    html = full_html or article.html
+    files = [MediaFile(file.url, file.type) for file in article.enclosures]
+    text = add_attached_media(
+        full_html or article.html, article.link, article.title, files, archived, t("article.absent_image")
+    )
+    html = text.html
     pictures = _card_pictures(request, article.id, html)
 
     def lay_out() -> str:
@@ -112,7 +118,7 @@ async def article_view(
         return wrap_wide_elements(show_frame_cards(shown, pictures, t), t)
 
     safe = await run_in_thread_if_large(len(html), lay_out)
-    attached = [_attachment(each) for each in article.enclosures]
+    attached = [_attachment(each) for each in article.enclosures if each.url not in text.shown_urls]
     return ArticleView(
         entry=article,
         view=view,
@@ -124,10 +130,8 @@ async def article_view(
     )
 
 
-async def _images(request: Request, entry_id: int, t: Translator) -> ArticleImages:
-    app = the_app(request)
-    archived = (await image_urls(app.db, app.blobs, [entry_id]))[entry_id]
-    failures = await image_failures(app.db, entry_id)
+async def _images(request: Request, entry_id: int, archived: Mapping[str, str], t: Translator) -> ArticleImages:
+    failures = await image_failures(the_app(request).db, entry_id)
     return ArticleImages(
         frozenset(archived.values()),
         {url: failure_text(reason, t) for url, reason in failures.items()},

@@ -1,6 +1,7 @@
 // The keyboard. What moves in a list is here; any other element takes part by its `data-key` ("A", "g u").
 
 import { markSide } from "./bulk_marks.js";
+import { showImages } from "./lightbox.js";
 import { enter } from "./menus.js";
 import { all, one, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
@@ -63,6 +64,7 @@ const OWN = {
   s: () => id() && toggle("star", id()),
   f: () => id() && toggle("star", id()),
   l: () => id() && toggle("later", id()),
+  i: () => openId() && showImages(),
   x: () => current() && pick(current()),
   X: () => current() && pick(current(), true),
   Y: () => current() && markSide("above", current()),

@@ -7,7 +7,7 @@ document.addEventListener("click", (event) => {
   if (!card || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const video = Object.assign(document.createElement("iframe"), {
-    className: "video",
+    className: "video-frame",
     src: card.dataset.player,
     title: one(".name", card).textContent,
     allow: "autoplay; fullscreen; encrypted-media; picture-in-picture",
