@@ -1,5 +1,6 @@
 """`feedmill user`: accounts from the command line; a password is never a command-line argument."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,11 @@ def test_a_key_is_printed_once_with_no_more_rights_than_its_owner(mill_of_alice:
 
     assert made.returncode == 0
     assert made.stdout.startswith("fm_")
+
+
+def test_an_app_password_is_printed_once_and_alone(mill_of_alice: Path) -> None:
+    made = feedmill("user", "app-password", "alice", "--for", "phone", "--fever", cwd=mill_of_alice)
+    unnamed = feedmill("user", "app-password", "alice", "--for", " ", cwd=mill_of_alice)
+
+    assert re.fullmatch(r"([a-z2-9]{4}-){4}[a-z2-9]{4}\n", made.stdout)
+    assert_one_line(unnamed, "name the device", code=2)

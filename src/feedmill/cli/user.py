@@ -1,4 +1,4 @@
-"""`feedmill user`: add, list, disable and delete users; set passwords, create API keys."""
+"""`feedmill user`: add, list, disable and delete users; set passwords, create API keys and app passwords."""
 
 import sys
 from dataclasses import replace
@@ -16,6 +16,7 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError, NameTaken
 from feedmill.library.users.api_keys import create_api_key
+from feedmill.library.users.app_passwords import create_app_password
 from feedmill.library.users.manage_users import (
     create_first_admin,
     make_user,
@@ -39,7 +40,7 @@ OPERATOR = Actor()
 
 @click.group()
 def user() -> None:
-    """Create, list, disable, enable and delete accounts; set passwords, create API keys."""
+    """Create, list, disable, enable and delete accounts; set passwords, create API keys and app passwords."""
 
 
 @user.command()
@@ -72,10 +73,13 @@ def list_users(context: Context, as_json: bool) -> None:
 
 @user.command(short_help="Set a new password for NAME, and end all their sessions.")
 @click.argument("name")
-@click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys too.")
+@click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys and app passwords too.")
 @pass_context
 def password(context: Context, name: str, revoke_keys: bool) -> None:
-    """Set a new password for NAME, and end all their sessions. API keys stay valid, unless --revoke-keys is given."""
+    """Set a new password for NAME, and end all their sessions.
+
+    API keys and app passwords stay valid, unless --revoke-keys is given.
+    """
     settings = context.quiet_settings
     found = run_with_database(settings, lambda db: find_user(db, name))
     new = _new_password()
@@ -143,6 +147,16 @@ def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...], grou
     click.echo(run_with_database(context.quiet_settings, lambda db: _key(db, name, purpose, scopes, groups)))
 
 
+@user.command(name="app-password")
+@click.argument("name")
+@click.option("--for", "device", required=True, metavar="DEVICE", help="The device or app that uses it.")
+@click.option("--fever", is_flag=True, help="Allow apps that use the Fever API, too.")
+@pass_context
+def app_password(context: Context, name: str, device: str, fever: bool) -> None:
+    """Create a password with which a reader app signs in as NAME, and print it. It is shown only once."""
+    click.echo(run_with_database(context.quiet_settings, lambda db: _app_password(db, name, device, fever)))
+
+
 def _new_password() -> str:
     if sys.stdin.isatty():
         typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
@@ -181,6 +195,13 @@ async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], g
     now = datetime.now(UTC)
     secret, _ = await create_api_key(db, who, purpose, scopes or usual, None, now, groups or None)
     return secret
+
+
+async def _app_password(db: Database, name: str, device: str, fever: bool) -> str:
+    found = await find_user(db, name)
+    who = Caller(found, found.scopes)
+    password, _ = await create_app_password(db, who, device, datetime.now(UTC), allows_fever=fever)
+    return password
 
 
 async def _to_delete(db: Database, name: str) -> tuple[User, int]:

@@ -1,4 +1,4 @@
-"""Users, sessions, API keys, and who is calling."""
+"""Users, sessions, API keys, app passwords, and who is calling."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -62,16 +62,30 @@ class ApiKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """The user who calls and their scopes, with the session `session_id` or the `api_key`.
+class AppPassword:
+    """A password for a reader app on one device. `last_user_agent` is how the app names itself."""
 
-    On the command line of the server both are None.
+    id: int
+    name: str
+    allows_fever: bool
+    created_at: datetime
+    last_used_at: datetime | None
+    last_address: str | None
+    last_user_agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The user who calls and their scopes, with the session `session_id`, the `api_key` or the `app_password`.
+
+    On the command line of the server all are None.
     """
 
     user: User
     scopes: frozenset[str]
     session_id: int | None = None
     api_key: ApiKey | None = None
+    app_password: AppPassword | None = None
 
 
 @dataclass(frozen=True, slots=True)

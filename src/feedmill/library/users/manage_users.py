@@ -16,7 +16,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.feeds.lifecycle import private_feeds_of
 from feedmill.store.subscriptions.change_subscription import end_subscription
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
-from feedmill.store.users import api_keys, sessions, users
+from feedmill.store.users import api_keys, app_passwords, sessions, users
 from feedmill.store.users.first_admin import add_first_admin
 
 LONGEST_NAME = 64
@@ -95,7 +95,7 @@ async def set_password(
 async def sign_out_elsewhere(
     db: Database, who: Caller, origin: RequestOrigin, now: datetime, *, revoke_keys: bool = False
 ) -> AccessEnded:
-    """Ends every session but the caller's own, and revokes all API keys if `revoke_keys`."""
+    """Ends every session but the caller's own, and revokes all API keys and app passwords if `revoke_keys`."""
     by = Actor(who.user.id, origin.address)
     return await _end_access(db, [users.step_to_lock_user(who.user.id)], who.user, who.session_id, now, by, revoke_keys)
 
@@ -107,12 +107,14 @@ async def _end_access(
     ends = [sessions.step_to_drop_expired_sessions(now), sessions.step_to_end_other_sessions(user.id, but_session)]
     revokes = [
         api_keys.step_to_revoke_all_api_keys(user.id, now),
+        app_passwords.step_to_revoke_all_app_passwords(user.id, now),
         step_to_audit(by, "user.revoke_keys", user.name, now),
     ]
     counts = await db.batch([*changes, *ends, *(revokes if revoke_keys else ())])
-    revoked = counts[len(changes) + len(ends)] if revoke_keys else 0
-    left = await api_keys.api_keys_of(db, user.id, now)
-    return AccessEnded(sessions_ended=counts[len(changes) + 1], keys_revoked=revoked, keys_left=len(left))
+    first_revoke = len(changes) + len(ends)
+    revoked = sum(counts[first_revoke : first_revoke + 2]) if revoke_keys else 0
+    left = len(await api_keys.api_keys_of(db, user.id, now)) + len(await app_passwords.app_passwords_of(db, user.id))
+    return AccessEnded(sessions_ended=counts[len(changes) + 1], keys_revoked=revoked, keys_left=left)
 
 
 async def remove_user(db: Database, user: User, by: Actor, now: datetime) -> None:

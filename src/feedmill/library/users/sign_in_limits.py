@@ -51,10 +51,14 @@ NAME_LIMIT = AttemptLimit(free=20, longest=timedelta(minutes=1))
 
 @dataclass(frozen=True, slots=True)
 class AttemptSource:
-    """The name and address that an attempt is counted under."""
+    """The name and address that an attempt is counted under; those of each `channel` are counted apart.
+
+    So a reader app with an old password does not keep its user from signing in with the browser.
+    """
 
     name: str
     address: str | None
+    channel: str = ""
 
     @property
     def limits(self) -> dict[str, AttemptLimit]:
@@ -68,9 +72,9 @@ class AttemptSource:
     def address_key(self) -> str:
         return self._key("address", _network(self.address or ""))
 
-    @staticmethod
-    def _key(*parts: str) -> str:
-        return sha256("\n".join(parts).encode(errors="replace")).hexdigest()
+    def _key(self, *parts: str) -> str:
+        named = (self.channel, *parts) if self.channel else parts
+        return sha256("\n".join(named).encode(errors="replace")).hexdigest()
 
 
 async def count_attempt(db: Database, source: AttemptSource, now: datetime) -> None:

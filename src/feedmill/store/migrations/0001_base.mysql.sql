@@ -371,6 +371,24 @@ CREATE TABLE IF NOT EXISTS api_keys (
   INDEX api_keys_of_user (user_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS app_passwords (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  password_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  fever_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  last_user_agent LONGTEXT,
+  revoked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (password_hash),
+  UNIQUE (fever_hash),
+  INDEX app_passwords_of_user (user_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS tombstones (
   feed_id BIGINT NOT NULL,
   guid VARCHAR(512) NOT NULL,

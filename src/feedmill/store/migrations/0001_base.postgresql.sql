@@ -398,6 +398,25 @@ CREATE TABLE IF NOT EXISTS api_keys (
 
 CREATE INDEX IF NOT EXISTS api_keys_of_user ON api_keys (user_id);
 
+CREATE TABLE IF NOT EXISTS app_passwords (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  password_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  fever_hash VARCHAR(64) COLLATE "C",
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_used_at VARCHAR(24) COLLATE "C",
+  last_address VARCHAR(64) COLLATE "C",
+  last_user_agent TEXT,
+  revoked_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (password_hash),
+  UNIQUE (fever_hash)
+);
+
+CREATE INDEX IF NOT EXISTS app_passwords_of_user ON app_passwords (user_id);
+
 CREATE TABLE IF NOT EXISTS tombstones (
   feed_id BIGINT NOT NULL,
   guid VARCHAR(512) COLLATE "C" NOT NULL,

@@ -382,6 +382,24 @@ CREATE TABLE IF NOT EXISTS api_keys (
 
 CREATE INDEX IF NOT EXISTS api_keys_of_user ON api_keys (user_id);
 
+CREATE TABLE IF NOT EXISTS app_passwords (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  password_hash VARCHAR(64) NOT NULL,
+  fever_hash VARCHAR(64),
+  created_at VARCHAR(24) NOT NULL,
+  last_used_at VARCHAR(24),
+  last_address VARCHAR(64),
+  last_user_agent TEXT,
+  revoked_at VARCHAR(24),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (password_hash),
+  UNIQUE (fever_hash)
+);
+
+CREATE INDEX IF NOT EXISTS app_passwords_of_user ON app_passwords (user_id);
+
 CREATE TABLE IF NOT EXISTS tombstones (
   feed_id INTEGER NOT NULL,
   guid VARCHAR(512) NOT NULL,

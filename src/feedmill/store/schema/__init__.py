@@ -21,12 +21,13 @@ from feedmill.store.schema.metadata import metadata
 from feedmill.store.schema.pools import api_key_pool_groups, pool_grants, pool_groups, pool_items
 from feedmill.store.schema.search import saved_searches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
-from feedmill.store.schema.users import api_keys, own_css, sessions, sign_in_attempts, users
+from feedmill.store.schema.users import api_keys, app_passwords, own_css, sessions, sign_in_attempts, users
 from feedmill.store.schema.webhooks import deliveries, webhooks
 
 __all__ = [
     "api_key_pool_groups",
     "api_keys",
+    "app_passwords",
     "audit",
     "batch_jobs",
     "batches",

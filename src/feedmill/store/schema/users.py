@@ -1,4 +1,4 @@
-"""Tables of users, sessions, API keys and sign-in attempts."""
+"""Tables of users, sessions, API keys, app passwords and sign-in attempts."""
 
 from sqlalchemy import Column, Index
 
@@ -70,6 +70,23 @@ api_keys = table(
     # Whether `api_key_pool_groups` limits the groups that it may take from.
     flag("limited_to_groups"),
     Index("api_keys_of_user", "user_id"),
+)
+
+app_passwords = table(
+    "app_passwords",
+    key(),
+    belongs_to("users"),
+    # The device or app that uses it.
+    Column("name", exact_text(190), nullable=False),
+    Column("password_hash", Token, nullable=False, unique=True),
+    # Of the key that Fever apps send; empty if the password is not for Fever.
+    Column("fever_hash", Token, unique=True),
+    timestamp("created_at", required=True),
+    timestamp("last_used_at"),
+    Column("last_address", ascii_text(64)),
+    Column("last_user_agent", LongText),
+    timestamp("revoked_at"),
+    Index("app_passwords_of_user", "user_id"),
 )
 
 # Recent sign-in attempts, by a digest of the name or address.
