@@ -1,0 +1,114 @@
+"""Entries for programs that synchronize: ids by state and scope, and safe texts with archived images."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from feedmill.html.plain_text import plain_text
+from feedmill.html.sanitize import render_article_html
+from feedmill.library.entries.list_entries import one_line
+from feedmill.library.entries.marks import apply_marks
+from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
+from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.timestamps import from_iso
+from feedmill.store.archive.archived_images import archived_image_keys
+from feedmill.store.database import Database
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.sync_entries import SyncedEntry, read_synced_entries
+from feedmill.store.entries.sync_ids import SyncQuery, find_sync_ids, last_id_seen_until, newest_unread_times
+
+# Entries of one request to the database; their texts are in memory at once.
+CHUNK = 100
+LONGEST_MADE_TITLE = 80
+NO_TITLE = "Untitled"
+
+ImageUrl = Callable[[str], str]
+"""The URL under which a program loads the archived image with this key."""
+
+
+class RenderedEntry(Struct, frozen=True):
+    """An entry with safe HTML and a title that is never empty."""
+
+    id: int
+    guid: str
+    subscription_id: int
+    feed_title: str
+    site_url: str
+    title: str
+    link: str
+    author: str
+    html: str
+    comments_url: str
+    published_at: datetime
+    first_seen_at: datetime
+    is_unread: bool
+    starred_at: datetime | None
+    categories: tuple[str, ...]
+    enclosures: tuple[Enclosure, ...]
+    labels: tuple[str, ...]
+
+
+async def sync_ids(db: Database, user_id: int, wanted: SyncQuery) -> list[int]:
+    """The ids of the entries that `wanted` selects."""
+    return await find_sync_ids(db, user_id, wanted)
+
+
+async def newest_unread(db: Database, user_id: int) -> dict[int, datetime]:
+    """By subscription, when the newest of its unread entries was first seen."""
+    return {id: from_iso(at) for id, at in (await newest_unread_times(db, user_id)).items()}
+
+
+async def rendered_entries(db: Database, user_id: int, ids: Sequence[int], image_url: ImageUrl) -> list[RenderedEntry]:
+    """The entries with these ids, in their order, without those that the user does not get."""
+    found: list[RenderedEntry] = []
+    for start in range(0, len(ids), CHUNK):
+        chunk = await read_synced_entries(db, user_id, ids[start : start + CHUNK])
+        keys = await archived_image_keys(db, [entry.id for entry in chunk])
+        found += await asyncio.to_thread(_render_all, chunk, keys, image_url)
+    return found
+
+
+async def mark_in_chunks(db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime) -> None:
+    """Applies marks to any number of entries; those that the user may not see are passed over."""
+    for start in range(0, len(ids), MAX_MARKED_AT_ONCE):
+        await apply_marks(db, user_id, ids[start : start + MAX_MARKED_AT_ONCE], marks, now)
+
+
+async def mark_read_seen_until(
+    db: Database, user_id: int, wanted: MarkAllRead, seen_until: datetime | None, now: datetime
+) -> None:
+    """Marks all as read that `wanted` selects, but for entries that were first seen later than `seen_until`."""
+    if seen_until is not None and seen_until < now:
+        wanted = MarkAllRead(wanted.scope, wanted.before, await last_id_seen_until(db, seen_until), wanted.since)
+    await mark_unread_as_read(db, user_id, wanted, now)
+
+
+def _render_all(
+    entries: Sequence[SyncedEntry], keys: Mapping[int, Mapping[str, str]], image_url: ImageUrl
+) -> list[RenderedEntry]:
+    return [_render(entry, {url: image_url(key) for url, key in keys[entry.id].items()}) for entry in entries]
+
+
+def _render(entry: SyncedEntry, archived: Mapping[str, str]) -> RenderedEntry:
+    html = render_article_html(entry.html, entry.base_url, archived)
+    return RenderedEntry(
+        id=entry.id,
+        guid=entry.guid,
+        subscription_id=entry.subscription_id,
+        feed_title=entry.feed_title or NO_TITLE,
+        site_url=entry.site_url or "",
+        title=one_line(entry.title) or plain_text(html, LONGEST_MADE_TITLE) or entry.link or NO_TITLE,
+        link=entry.link or "",
+        author=one_line(entry.author),
+        html=html,
+        comments_url=entry.comments_url or "",
+        published_at=from_iso(entry.dated_at),
+        first_seen_at=from_iso(entry.first_seen_at),
+        is_unread=entry.is_unread,
+        starred_at=from_iso(entry.starred_at) if entry.starred_at else None,
+        categories=entry.categories,
+        enclosures=entry.enclosures,
+        labels=entry.labels,
+    )

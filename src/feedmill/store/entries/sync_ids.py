@@ -1,0 +1,176 @@
+"""Finds the ids of entries for programs that synchronize: by state and scope, in the order in which they were stored.
+
+Ids grow with the time at which an entry was stored, so the id is the cursor: what arrives during a synchronization is
+not missed, and nothing is repeated. Entries of feeds that the user no longer subscribes to are left out.
+
+The index of a feed's entries contains their ids, so no row of an entry is read unless times are asked for.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, select
+
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
+from feedmill.store.literal_limits import literal_number
+from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+
+Condition = ColumnElement[bool]
+
+LAST_ID = 2**53 - 1
+# Refreshes overlap: an entry may be stored that long after others that were seen later.
+OVERLAP = timedelta(minutes=15)
+LIMITS = (1, 50, 100, 1000, 10_000, 100_000, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncQuery:
+    """Which entries; None for either state means both. Ids are between `after_id` and `before_id`, without these.
+
+    `seen_since` and `seen_until` are limits of the time at which an entry was first seen, both included.
+    """
+
+    scope: EntryScope = ALL_ENTRIES
+    unread: bool | None = None
+    starred: bool | None = None
+    after_id: int = 0
+    before_id: int = LAST_ID
+    oldest_first: bool = False
+    most: int = 1000
+    seen_since: datetime | None = None
+    seen_until: datetime | None = None
+
+
+async def find_sync_ids(db: Database, user_id: int, wanted: SyncQuery) -> list[int]:
+    """The ids of the entries that `wanted` selects, newest first unless it says otherwise."""
+    after = wanted.after_id
+    if wanted.seen_since is not None:
+        after = max(after, await _last_id_before(db, wanted.seen_since - OVERLAP))
+    params = {
+        "of_user": user_id,
+        "after_id": after,
+        "before_id": wanted.before_id,
+        "subscriptions": as_list(list(wanted.scope.subscription_ids or ())),
+        "label_id": wanted.scope.label_id,
+        "seen_since": "" if wanted.seen_since is None else to_iso(wanted.seen_since),
+        "seen_until": "9999" if wanted.seen_until is None else to_iso(wanted.seen_until),
+    }
+    rows = await db.query(_statement(wanted), params)
+    return [row["id"] for row in rows[: wanted.most]]
+
+
+async def newest_unread_times(db: Database, user_id: int) -> dict[int, str]:
+    """By subscription, when the newest of its unread entries was first seen."""
+    rows = await db.query(NEWEST_UNREAD, {"of_user": user_id})
+    return {row["subscription_id"]: row["first_seen_at"] for row in rows}
+
+
+_newest_ids = (
+    select(unread.c.subscription_id, func.max(unread.c.entry_id).label("entry_id"))
+    .where(unread.c.list_id == UNREAD_LIST_ID)
+    .group_by(unread.c.subscription_id)
+    .subquery("newest")
+)
+NEWEST_UNREAD = select(_newest_ids.c.subscription_id, entries.c.first_seen_at).join_from(
+    _newest_ids, entries, entries.c.id == _newest_ids.c.entry_id
+)
+NEXT = select(entries.c.id, entries.c.first_seen_at).where(entries.c.id >= bindparam("from_id")).order_by(entries.c.id)
+FIRST_FROM = NEXT.limit(literal_number(1))
+LAST = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
+
+
+FIRST_SEEN_LATER = select(func.min(entries.c.id).label("id")).where(
+    entries.c.id > bindparam("after_id"), entries.c.first_seen_at > bindparam("at")
+)
+
+
+async def last_id_seen_until(db: Database, at: datetime) -> int:
+    """The largest id up to which every entry was first seen at that time or before."""
+    after = await _last_id_before(db, at - OVERLAP)
+    [later] = await db.query(FIRST_SEEN_LATER, {"after_id": after, "at": to_iso(at)})
+    return LAST_ID if later["id"] is None else int(later["id"]) - 1
+
+
+async def _last_id_before(db: Database, at: datetime) -> int:
+    """An id before which entries were first seen before `at`: by bisection, because ids grow with the time."""
+    moment = to_iso(at)
+    [row] = await db.query(LAST)
+    low, high = 0, int(row["id"])
+    while low < high:
+        middle = (low + high + 1) // 2
+        [found, *_] = await db.query(FIRST_FROM, {"from_id": middle}) or [{"id": high, "first_seen_at": moment}]
+        if found["first_seen_at"] < moment:
+            low = min(found["id"], high)
+        else:
+            high = middle - 1
+    return low
+
+
+def _statement(wanted: SyncQuery) -> Select[Any]:
+    size = next((limit for limit in LIMITS if limit >= wanted.most), wanted.most)
+    scope = wanted.scope
+    has_times = wanted.seen_since is not None or wanted.seen_until is not None
+    return _select(
+        wanted.unread,
+        wanted.starred,
+        scope.subscription_ids is not None,
+        scope.label_id is not None,
+        has_times,
+        wanted.oldest_first,
+        size,
+    )
+
+
+@cache
+def _select(
+    is_unread: bool | None,
+    is_starred: bool | None,
+    of_some: bool,
+    labelled: bool,
+    has_times: bool,
+    oldest_first: bool,
+    size: int,
+) -> Select[Any]:
+    subscribed = [of_user, *([one_of(subscriptions.c.id, "subscriptions")] if of_some else [])]
+    if is_unread and not (has_times or labelled or is_starred is not None):
+        found = select(unread.c.entry_id.label("id")).where(unread.c.list_id == UNREAD_LIST_ID)
+        found = found.where(one_of(unread.c.subscription_id, "subscriptions")) if of_some else found
+        return _in_range(found, unread.c.entry_id, oldest_first, size)
+    found = select(entries.c.id).where(
+        entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(*subscribed)),
+        *_conditions(is_unread, is_starred, labelled),
+    )
+    if has_times:
+        seen = entries.c.first_seen_at
+        found = found.where(seen >= bindparam("seen_since"), seen <= bindparam("seen_until"))
+    return _in_range(found, entries.c.id, oldest_first, size)
+
+
+def _in_range(found: Select[Any], id: ColumnElement[int], oldest_first: bool, size: int) -> Select[Any]:
+    in_range = found.where(id > bindparam("after_id"), id < bindparam("before_id"))
+    return in_range.order_by(id if oldest_first else id.desc()).limit(literal_number(size))
+
+
+def _conditions(is_unread: bool | None, is_starred: bool | None, labelled: bool) -> list[Condition]:
+    in_list = exists().where(
+        unread.c.list_id == UNREAD_LIST_ID, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
+    )
+    starred = select(states.c.entry_id).where(
+        states.c.user_id == bindparam("of_user"), states.c.starred_at.is_not(None)
+    )
+    has_label = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
+    return [
+        *_either(is_unread, in_list),
+        *_either(is_starred, entries.c.id.in_(starred)),
+        *([entries.c.id.in_(has_label)] if labelled else []),
+    ]
+
+
+def _either(state: bool | None, condition: Condition) -> list[Condition]:
+    return [] if state is None else [condition if state else and_(not_(condition))]
