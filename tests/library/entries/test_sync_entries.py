@@ -12,8 +12,8 @@ from feedmill.library.entries.sync_entries import (
 )
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
+from feedmill.model.sync_query import SyncQuery
 from feedmill.store.database import Database
-from feedmill.store.entries.sync_ids import SyncQuery
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 

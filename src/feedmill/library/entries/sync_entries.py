@@ -12,12 +12,13 @@ from feedmill.library.entries.list_entries import one_line
 from feedmill.library.entries.marks import apply_marks
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import from_iso
 from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.sync_entries import SyncedEntry, read_synced_entries
-from feedmill.store.entries.sync_ids import SyncQuery, find_sync_ids, last_id_seen_until, newest_unread_times
+from feedmill.store.entries.sync_ids import find_sync_ids, last_id_seen_until, newest_unread_times
 
 # Entries of one request to the database; their texts are in memory at once.
 CHUNK = 100

@@ -6,14 +6,13 @@ not missed, and nothing is repeated. Entries of feeds that the user no longer su
 The index of a feed's entries contains their ids, so no row of an entry is read unless times are asked for.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, select
 
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
+from feedmill.model.sync_query import LAST_ID, SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
@@ -23,28 +22,9 @@ from feedmill.store.schema import entries, entry_labels, states, subscriptions, 
 
 Condition = ColumnElement[bool]
 
-LAST_ID = 2**53 - 1
 # Refreshes overlap: an entry may be stored that long after others that were seen later.
 OVERLAP = timedelta(minutes=15)
 LIMITS = (1, 50, 100, 1000, 10_000, 100_000, 1_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class SyncQuery:
-    """Which entries; None for either state means both. Ids are between `after_id` and `before_id`, without these.
-
-    `seen_since` and `seen_until` are limits of the time at which an entry was first seen, both included.
-    """
-
-    scope: EntryScope = ALL_ENTRIES
-    unread: bool | None = None
-    starred: bool | None = None
-    after_id: int = 0
-    before_id: int = LAST_ID
-    oldest_first: bool = False
-    most: int = 1000
-    seen_since: datetime | None = None
-    seen_until: datetime | None = None
 
 
 async def find_sync_ids(db: Database, user_id: int, wanted: SyncQuery) -> list[int]:
