@@ -1,0 +1,49 @@
+"""Changes that Fever apps ask for with `mark`: one item, or all of a feed or group up to a time."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from feedmill.app import App
+from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
+from feedmill.library.entries.sync_entries import mark_in_chunks, mark_read_seen_until
+from feedmill.model.entry_lists import EntryScope
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead
+from feedmill.model.user import Caller
+from feedmill.serve.fever.sections import subscriptions_in_group
+from feedmill.serve.http.app_parameters import AppParameters
+
+MARKS = {
+    "read": EntryMarks(read=True),
+    "unread": EntryMarks(read=False),
+    "saved": EntryMarks(starred=True),
+    "unsaved": EntryMarks(starred=False),
+}
+LATEST = 2**33
+
+
+async def apply_change(app: App, who: Caller, sent: AppParameters) -> dict[str, Any]:
+    """Applies the change, if the request has one. Asking twice has the same effect as once."""
+    if "mark" not in sent:
+        return {}
+    kind, state = sent.text("mark"), sent.text("as")
+    if "id" not in sent or kind not in {"item", "feed", "group"} or state not in MARKS:
+        raise BadInput(Message("error.unknown_action"), field="mark")
+    id = sent.number("id", 0) or 0
+    if kind == "item":
+        await mark_in_chunks(app.db, who.user.id, [id], MARKS[state], app.tools.clock())
+    elif state == "read":
+        await _mark_all(app, who, kind, id, sent)
+    else:
+        raise BadInput(Message("error.unknown_action"), field="as")
+    return {}
+
+
+async def _mark_all(app: App, who: Caller, kind: str, id: int, sent: AppParameters) -> None:
+    """Group 0 is everything; a feed or group that is not the user's has no entries."""
+    scope = EntryScope((id,))
+    if kind == "group":
+        scope = EntryScope() if id == 0 else EntryScope(await subscriptions_in_group(app, who, id))
+    before = sent.number("before")
+    seen_until = datetime.fromtimestamp(min(before, LATEST), UTC) if before else None
+    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), seen_until, app.tools.clock())
