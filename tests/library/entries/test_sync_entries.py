@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from feedmill.library.entries.labels import make_label
 from feedmill.library.entries.sync_entries import (
+    count_entries,
     mark_in_chunks,
     mark_read_seen_until,
     newest_unread,
@@ -12,7 +13,7 @@ from feedmill.library.entries.sync_entries import (
 )
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
-from feedmill.model.sync_query import SyncQuery
+from feedmill.model.sync_query import SyncOrder, SyncQuery
 from feedmill.store.database import Database
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
@@ -47,6 +48,13 @@ async def test_ids_are_selected_by_state_scope_label_and_time(any_db: Database) 
     assert await ids(seen_since=NOW + HOUR, unread=True) == [d]
     assert await ids(seen_until=NOW) == [b, a]
     assert await ids(seen_since=NOW + 2 * HOUR) == []
+    assert await ids(dated_until=NOW - 60 * DAY) == [d, c]
+    assert await ids(dated_since=NOW - 60 * DAY, unread=True) == [b]
+    assert await ids(among=(a, d, 999)) == [d, a]
+    assert await ids(order=SyncOrder.DATE, offset=1, most=2) == [a, d]
+    assert await ids(order=SyncOrder.TITLE, oldest_first=True, most=3) == [a, b, c]
+    assert await count_entries(any_db, alice.id, SyncQuery(starred=False, most=1)) == 2
+    assert await count_entries(any_db, alice.id, SyncQuery(unread=True, most=1)) == 2
     assert await newest_unread(any_db, alice.id) == {of_mills: NOW, of_tides: NOW + HOUR}
 
 

@@ -18,7 +18,12 @@ from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.sync_entries import SyncedEntry, read_synced_entries
-from feedmill.store.entries.sync_ids import find_sync_ids, last_id_seen_until, newest_unread_times
+from feedmill.store.entries.sync_ids import (
+    count_sync_entries,
+    find_sync_ids,
+    last_id_seen_until,
+    newest_unread_times,
+)
 
 # Entries of one request to the database; their texts are in memory at once.
 CHUNK = 100
@@ -54,6 +59,11 @@ class RenderedEntry(Struct, frozen=True):
 async def sync_ids(db: Database, user_id: int, wanted: SyncQuery) -> list[int]:
     """The ids of the entries that `wanted` selects."""
     return await find_sync_ids(db, user_id, wanted)
+
+
+async def count_entries(db: Database, user_id: int, wanted: SyncQuery) -> int:
+    """How many entries `wanted` selects on all its pages."""
+    return await count_sync_entries(db, user_id, wanted)
 
 
 async def newest_unread(db: Database, user_id: int) -> dict[int, datetime]:

@@ -6,13 +6,14 @@ not missed, and nothing is repeated. Entries of feeds that the user no longer su
 The index of a feed's entries contains their ids, so no row of an entry is read unless times are asked for.
 """
 
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, select
 
-from feedmill.model.sync_query import LAST_ID, SyncQuery
+from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
@@ -24,25 +25,42 @@ Condition = ColumnElement[bool]
 
 # Refreshes overlap: an entry may be stored that long after others that were seen later.
 OVERLAP = timedelta(minutes=15)
+ORDERS = {SyncOrder.DATE: entries.c.sort_at, SyncOrder.TITLE: entries.c.title, SyncOrder.AUTHOR: entries.c.author}
 LIMITS = (1, 50, 100, 1000, 10_000, 100_000, 1_000_000)
 
 
 async def find_sync_ids(db: Database, user_id: int, wanted: SyncQuery) -> list[int]:
     """The ids of the entries that `wanted` selects, newest first unless it says otherwise."""
+    rows = await db.query(_page(_shape(wanted)), await _params(db, user_id, wanted))
+    return [row["id"] for row in rows[wanted.offset : wanted.offset + wanted.most]]
+
+
+async def count_sync_entries(db: Database, user_id: int, wanted: SyncQuery) -> int:
+    """How many entries `wanted` selects on all its pages."""
+    [row] = await db.query(_count(replace(_shape(wanted), size=0)), await _params(db, user_id, wanted))
+    return int(row["n"])
+
+
+async def _params(db: Database, user_id: int, wanted: SyncQuery) -> dict[str, Any]:
     after = wanted.after_id
     if wanted.seen_since is not None:
         after = max(after, await _last_id_before(db, wanted.seen_since - OVERLAP))
-    params = {
+    return {
         "of_user": user_id,
         "after_id": after,
         "before_id": wanted.before_id,
         "subscriptions": as_list(list(wanted.scope.subscription_ids or ())),
         "label_id": wanted.scope.label_id,
-        "seen_since": "" if wanted.seen_since is None else to_iso(wanted.seen_since),
-        "seen_until": "9999" if wanted.seen_until is None else to_iso(wanted.seen_until),
+        "among": as_list(list(wanted.among or ())),
+        "seen_since": _at(wanted.seen_since, ""),
+        "seen_until": _at(wanted.seen_until, "9999"),
+        "dated_since": _at(wanted.dated_since, ""),
+        "dated_until": _at(wanted.dated_until, "9999"),
     }
-    rows = await db.query(_statement(wanted), params)
-    return [row["id"] for row in rows[: wanted.most]]
+
+
+def _at(moment: datetime | None, otherwise: str) -> str:
+    return otherwise if moment is None else to_iso(moment)
 
 
 async def newest_unread_times(db: Database, user_id: int) -> dict[int, str]:
@@ -92,49 +110,80 @@ async def _last_id_before(db: Database, at: datetime) -> int:
     return low
 
 
-def _statement(wanted: SyncQuery) -> Select[Any]:
-    size = next((limit for limit in LIMITS if limit >= wanted.most), wanted.most)
-    scope = wanted.scope
-    has_times = wanted.seen_since is not None or wanted.seen_until is not None
-    return _select(
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The values on which a statement depends."""
+
+    unread: bool | None
+    starred: bool | None
+    of_some: bool
+    labelled: bool
+    has_seen: bool
+    has_dates: bool
+    of_ids: bool
+    order: SyncOrder
+    oldest_first: bool
+    size: int
+
+    @property
+    def is_unread_list(self) -> bool:
+        """Whether the user's unread list alone answers it."""
+        others = (self.labelled, self.has_seen, self.has_dates, self.of_ids, self.starred is not None)
+        return bool(self.unread) and self.order is SyncOrder.ID and not any(others)
+
+
+def _shape(wanted: SyncQuery) -> _Shape:
+    rows = wanted.offset + wanted.most
+    return _Shape(
         wanted.unread,
         wanted.starred,
-        scope.subscription_ids is not None,
-        scope.label_id is not None,
-        has_times,
+        wanted.scope.subscription_ids is not None,
+        wanted.scope.label_id is not None,
+        wanted.seen_since is not None or wanted.seen_until is not None,
+        wanted.dated_since is not None or wanted.dated_until is not None,
+        wanted.among is not None,
+        wanted.order,
         wanted.oldest_first,
-        size,
+        next((limit for limit in LIMITS if limit >= rows), rows),
     )
 
 
 @cache
-def _select(
-    is_unread: bool | None,
-    is_starred: bool | None,
-    of_some: bool,
-    labelled: bool,
-    has_times: bool,
-    oldest_first: bool,
-    size: int,
-) -> Select[Any]:
-    subscribed = [of_user, *([one_of(subscriptions.c.id, "subscriptions")] if of_some else [])]
-    if is_unread and not (has_times or labelled or is_starred is not None):
+def _page(shape: _Shape) -> Select[Any]:
+    found, id = _matches(shape)
+    keys = [id] if shape.order is SyncOrder.ID else [ORDERS[shape.order], id]
+    ordered = found.order_by(*(key if shape.oldest_first else key.desc() for key in keys))
+    return ordered.limit(literal_number(shape.size))
+
+
+@cache
+def _count(shape: _Shape) -> Select[Any]:
+    return select(func.count().label("n")).select_from(_matches(shape)[0].subquery("matches"))
+
+
+def _matches(shape: _Shape) -> tuple[Select[Any], ColumnElement[int]]:
+    """All that match, and the column with their ids."""
+    if shape.is_unread_list:
         found = select(unread.c.entry_id.label("id")).where(unread.c.list_id == UNREAD_LIST_ID)
-        found = found.where(one_of(unread.c.subscription_id, "subscriptions")) if of_some else found
-        return _in_range(found, unread.c.entry_id, oldest_first, size)
+        found = found.where(one_of(unread.c.subscription_id, "subscriptions")) if shape.of_some else found
+        return _in_range(found, unread.c.entry_id), unread.c.entry_id
+    subscribed = [of_user, *([one_of(subscriptions.c.id, "subscriptions")] if shape.of_some else [])]
     found = select(entries.c.id).where(
         entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(*subscribed)),
-        *_conditions(is_unread, is_starred, labelled),
+        *_conditions(shape.unread, shape.starred, shape.labelled),
+        *(_between(entries.c.first_seen_at, "seen") if shape.has_seen else ()),
+        *(_between(entries.c.sort_at, "dated") if shape.has_dates else ()),
+        *([one_of(entries.c.id, "among")] if shape.of_ids else ()),
     )
-    if has_times:
-        seen = entries.c.first_seen_at
-        found = found.where(seen >= bindparam("seen_since"), seen <= bindparam("seen_until"))
-    return _in_range(found, entries.c.id, oldest_first, size)
+    return _in_range(found, entries.c.id), entries.c.id
 
 
-def _in_range(found: Select[Any], id: ColumnElement[int], oldest_first: bool, size: int) -> Select[Any]:
-    in_range = found.where(id > bindparam("after_id"), id < bindparam("before_id"))
-    return in_range.order_by(id if oldest_first else id.desc()).limit(literal_number(size))
+def _between(at: ColumnElement[str], name: str) -> tuple[Condition, Condition]:
+    return at >= bindparam(f"{name}_since"), at <= bindparam(f"{name}_until")
+
+
+def _in_range(found: Select[Any], id: ColumnElement[int]) -> Select[Any]:
+    return found.where(id > bindparam("after_id"), id < bindparam("before_id"))
 
 
 def _conditions(is_unread: bool | None, is_starred: bool | None, labelled: bool) -> list[Condition]:
