@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.serve import fever, greader, web
+from feedmill.serve import fever, greader, miniflux, web
 from feedmill.serve.http import app_images, archived_images, feed_icons, health, metrics
 from feedmill.serve.http.allowed_hosts import AllowedHosts
 from feedmill.serve.http.problem_json import problem_response
@@ -22,7 +22,8 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web.create_pages(app, work))
     images = [*archived_images.routes, *app_images.routes, *feed_icons.routes]
     # The APIs of reader apps stand before ours: FreshRSS has its paths below `/api` too.
-    routes = [*greader.routes, *fever.routes, api, *health.routes, *metrics.routes, *images, pages]
+    apps = [*greader.routes, *fever.routes, *miniflux.routes]
+    routes = [*apps, api, *health.routes, *metrics.routes, *images, pages]
     middleware = [Middleware(IgnoreDisconnects), Middleware(AllowedHosts, settings=app.settings)]
     asgi = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _not_found})
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)

@@ -1,0 +1,204 @@
+"""The Miniflux API: shapes, marks, rights and what it refuses."""
+
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.library.small_library import SmallLibrary
+from tests.scripted_web import Answer, Web
+from tests.serve.app_client import AppUser, app_user
+from tests.serve.rest.site import Site, running_site
+
+FEED = b"<rss version='2.0'><channel><title>T</title><item><guid>1</guid><title>one</title></item></channel></rss>"
+
+
+@dataclass(frozen=True)
+class MinifluxApp:
+    user: AppUser
+
+    async def send(self, method: str, path: str, json: Any = None, **more: Any) -> httpx.Response:
+        headers = {"X-Auth-Token": self.user.password}
+        return await self.user.client.request(method, f"/v1{path}", json=json, headers=headers, **more)
+
+    async def get(self, path: str) -> Any:
+        answer = await self.send("GET", path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with Web() as web, running_site(tmp_path, web) as site:
+        yield site
+
+
+@pytest.fixture
+async def library(site: Site) -> SmallLibrary:
+    return SmallLibrary(site.app.db)
+
+
+@pytest.fixture
+async def app(site: Site) -> MinifluxApp:
+    return MinifluxApp(await app_user(site, "alice"))
+
+
+async def test_an_app_signs_in_by_token_or_basic_and_by_nothing_else(site: Site, app: MinifluxApp) -> None:
+    basic = b64encode(f"alice:{app.user.password}".encode()).decode()
+    client = app.user.client
+
+    by_basic = await client.get("/v1/me", headers={"Authorization": f"Basic {basic}"})
+    refused = [
+        await client.get("/v1/me"),
+        await client.get("/v1/me", headers={"X-Auth-Token": "wrong"}),
+        await client.get("/v1/me", headers={"Authorization": "Basic ???"}),
+        await client.get("/v1/me", headers={"Authorization": f"Bearer {app.user.password}"}),
+    ]
+
+    assert (by_basic.json()["username"], (await app.get("/me"))["id"]) == ("alice", app.user.user.id)
+    assert {answer.status_code for answer in refused} == {401}
+    assert refused[0].headers["WWW-Authenticate"] == 'Basic realm="Restricted"'
+    assert "error_message" in refused[0].json()
+    assert (await client.options("/v1/entries")).status_code == 204
+
+
+async def test_entries_have_the_shape_that_clients_read(library: SmallLibrary, app: MinifluxApp) -> None:
+    feed = await library.feed("mills")
+    subscription = await library.subscribe(app.user.user, feed, "Mills")
+    ids = await library.arrive(feed, "a", "b", content_html="<p>x</p>", link="https://mills.example.org/1")
+
+    page = await app.get("/entries?status=unread&order=id&direction=asc&limit=1")
+    [entry] = page["entries"]
+
+    assert (page["total"], entry["id"], entry["feed_id"]) == (2, ids[0], subscription)
+    assert (entry["status"], entry["starred"], entry["enclosures"], entry["tags"]) == ("unread", False, [], [])
+    assert entry["created_at"].endswith("Z")
+    assert entry["feed"]["category"] == {
+        "id": 2**31 - 1,
+        "title": "All",
+        "user_id": app.user.user.id,
+        "hide_globally": False,
+    }
+    assert await app.get(f"/entries/{ids[1]}") == await app.get(f"/feeds/{subscription}/entries/{ids[1]}")
+    assert (await app.get("/entries?search=zzz"))["total"] == 0
+    assert (await app.get("/entries/ids?status=unread"))["entry_ids"] == ids
+    assert await app.get("/feeds/counters") == {"reads": {str(subscription): 0}, "unreads": {str(subscription): 2}}
+
+
+async def test_marks_change_states_once_and_answer_204(library: SmallLibrary, app: MinifluxApp) -> None:
+    feed = await library.feed()
+    subscription = await library.subscribe(app.user.user, feed)
+    a, b, c = await library.arrive(feed, *"abc")
+
+    async def unread() -> list[int]:
+        return [entry["id"] for entry in (await app.get("/entries?status=unread&direction=asc"))["entries"]]
+
+    answers = [
+        await app.send("PUT", "/entries", {"entry_ids": [a], "status": "read"}),
+        await app.send("PUT", f"/entries/{b}/bookmark"),
+        await app.send("PUT", "/entries", {"entry_ids": [a, b], "starred": True}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [204] * 3
+    assert await unread() == [b, c]
+    assert (await app.get("/entries?starred=true"))["total"] == 2
+    assert (await app.send("PUT", f"/feeds/{subscription}/mark-all-as-read")).status_code == 204
+    assert await unread() == []
+
+
+async def test_categories_are_folders(library: SmallLibrary, app: MinifluxApp) -> None:
+    feed = await library.feed()
+    subscription = await library.subscribe(app.user.user, feed)
+    await library.arrive(feed, "a")
+
+    made = (await app.send("POST", "/categories", {"title": "News"})).json()
+    renamed = await app.send("PUT", f"/categories/{made['id']}", {"title": "Papers"})
+    moved = await app.send(
+        "PUT", f"/feeds/{subscription}", {"title": "Mine", "category_id": made["id"], "crawler": True}
+    )
+    counted = await app.get("/categories?counts=true")
+
+    assert (renamed.status_code, renamed.json()["title"], moved.status_code) == (201, "Papers", 201)
+    assert (moved.json()["title"], moved.json()["category"]["title"]) == ("Mine", "Papers")
+    assert [each["id"] for each in await app.get(f"/categories/{made['id']}/feeds")] == [subscription]
+    assert [(each["title"], each["total_unread"]) for each in counted] == [("All", 0), ("Papers", 1)]
+    assert (await app.get(f"/categories/{made['id']}/entries"))["total"] == 1
+    assert (await app.send("DELETE", f"/categories/{made['id']}")).status_code == 204
+    assert (await app.get(f"/feeds/{subscription}"))["category"]["title"] == "All"
+
+
+async def test_a_feed_is_found_added_and_removed(site: Site, app: MinifluxApp) -> None:
+    url = site.web.serve("/feed", Answer(FEED))
+
+    [found] = (await app.send("POST", "/discover", {"url": url})).json()
+    added = await app.send("POST", "/feeds", {"feed_url": url})
+    again = await app.send("POST", "/feeds", {"feed_url": url})
+    feed_id = added.json()["feed_id"]
+
+    assert (found["url"], found["type"], added.status_code, again.status_code) == (url, "rss", 201, 400)
+    assert (await app.get(f"/feeds/{feed_id}"))["feed_url"] == url
+    assert url in (await app.send("GET", "/export")).text
+    assert (await app.send("DELETE", f"/feeds/{feed_id}")).status_code == 204
+    assert await app.get("/feeds") == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/entries?status=odd", None, 400),
+        ("GET", "/entries?order=odd", None, 400),
+        ("GET", "/entries?direction=up", None, 400),
+        ("GET", "/entries?limit=-1", None, 400),
+        ("GET", "/entries?starred=maybe", None, 400),
+        ("GET", "/entries?feed_id=999", None, 404),
+        ("GET", "/entries/999", None, 404),
+        ("GET", "/feeds/999", None, 404),
+        ("GET", "/nowhere", None, 404),
+        ("PUT", "/entries", {"entry_ids": [], "status": "read"}, 400),
+        ("PUT", "/entries", {"entry_ids": [1], "status": "gone"}, 400),
+        ("PUT", "/entries", {"entry_ids": ["1"], "status": "read"}, 400),
+        ("PUT", "/entries", [1], 400),
+        ("POST", "/categories", {"title": " "}, 400),
+        ("PUT", f"/categories/{2**31 - 1}", {"title": "x"}, 400),
+        ("DELETE", "/categories/999", None, 404),
+        ("POST", "/users", {"username": "x", "password": "y"}, 403),
+        ("GET", "/api-keys", None, 403),
+        ("PUT", "/users/999/mark-all-as-read", None, 404),
+    ],
+)
+async def test_what_is_not_understood_or_not_allowed_is_said(
+    app: MinifluxApp, method: str, path: str, body: Any, status: int
+) -> None:
+    answer = await app.send(method, path, body)
+
+    assert (answer.status_code, "error_message" in answer.json()) == (status, True)
+
+
+async def test_charlie_gets_and_changes_nothing_of_alices(site: Site, library: SmallLibrary, app: MinifluxApp) -> None:
+    charlie = MinifluxApp(await app_user(site, "charlie"))
+    feed = await library.feed()
+    subscription = await library.subscribe(app.user.user, feed)
+    folder = await library.folder(app.user.user, "News", subscription)
+    [entry] = await library.arrive(feed, "hers")
+
+    paths = [
+        ("GET", f"/entries/{entry}"),
+        ("GET", f"/feeds/{subscription}"),
+        ("DELETE", f"/feeds/{subscription}"),
+        ("PUT", f"/entries/{entry}/bookmark"),
+        ("PUT", f"/categories/{folder}/mark-all-as-read"),
+        ("DELETE", f"/categories/{folder}"),
+        ("GET", f"/users/{app.user.user.id}"),
+        ("PUT", f"/users/{app.user.user.id}/mark-all-as-read"),
+        ("GET", f"/feeds/{subscription}/icon"),
+    ]
+    statuses = {(await charlie.send(method, path)).status_code for method, path in paths}
+    await charlie.send("PUT", "/entries", {"entry_ids": [entry], "status": "read"})
+
+    assert statuses == {404}
+    assert (await charlie.get("/entries"))["total"] == 0
+    assert (await app.get("/entries?status=unread"))["total"] == 1
