@@ -15,7 +15,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 async def test_clocks_that_agree_are_named(settings: Settings) -> None:
-    assert (await check._clock(settings)).endswith("UTC, and so say the database and the object store")
+    assert (await check._clock(settings)).endswith("UTC, the same as the database and the object store")
 
 
 @pytest.mark.parametrize("whose", ["_database_time", "_store_time"])

@@ -49,7 +49,7 @@ async def test_a_user_is_found_however_the_name_is_typed(cli: CommandLine, alice
 async def test_with_user_accounts_a_feed_without_subscribers_is_reported(cli: CommandLine, alice: User) -> None:
     done = await cli.ok("add", cli.web.serve("/feed", answer(item("one"))))
 
-    assert "nobody reads it yet" in done.out
+    assert "nobody subscribes to it yet" in done.out
 
 
 async def test_a_failed_fetch_or_an_unknown_user_is_reported_without_a_subscription(

@@ -34,7 +34,7 @@ def open_database(settings: Settings) -> Database:
     url = settings.database_url
     scheme, separator, rest = url.partition("://")
     if not separator:
-        raise BadSetting(f"database: {url!r} is not a URL; known are {SUPPORTED_URLS}")
+        raise BadSetting(f"database: {url!r} is not a URL; supported are {SUPPORTED_URLS}")
     if not _has_hosts(url):
         # Neither the URL nor the parser's message: they may contain a part of the password.
         hint = "write #, / and @ in a password as %23, %2F and %40"
@@ -51,7 +51,7 @@ def open_database(settings: Settings) -> Database:
             most = settings.d1_statements
             db = import_by_name(D1)(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
         case _:
-            raise BadSetting(f"database: {scheme}:// is not supported; known are {SUPPORTED_URLS}")
+            raise BadSetting(f"database: {scheme}:// is not supported; supported are {SUPPORTED_URLS}")
     return db
 
 

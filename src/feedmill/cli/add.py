@@ -128,7 +128,7 @@ async def _add_all(app: App, urls: tuple[str, ...], options: AddOptions, as_json
         and any(result.status == "added" for result in results)
         and await count_users(app.db)
     ):
-        print_text("nobody reads it yet: 'feedmill add --user NAME URL' subscribes somebody")
+        print_text("nobody subscribes to it yet: 'feedmill add --user NAME URL' subscribes a user")
     return results
 
 

@@ -111,7 +111,7 @@ async def _objects(settings: Settings) -> str:
     kept = await blobs.get(key)
     await blobs.delete_many([key])
     if kept != data:
-        raise CheckFailed("what was read is not what was written")
+        raise CheckFailed("an object that was read differs from what was written")
     return "keeps, reads and deletes"
 
 
@@ -136,15 +136,15 @@ async def _permissions(settings: Settings) -> str:
     if any(mode & EVERYBODY_MASK for mode in wide.values()):
         raise CheckFailed(f"every user of this machine can read private data: {permission_fix(wide)}")
     if wide:
-        return f"a group can read {', '.join(str(path) for path in wide)}, as you may have wanted"
-    return "private data is for its user alone"
+        return f"a group can read {', '.join(str(path) for path in wide)}; other users can't"
+    return "only its own user can read private data"
 
 
 async def _clock(settings: Settings) -> str:
     now = datetime.now(UTC)
     if now < EARLIEST_CLOCK:
-        raise CheckFailed(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: set it right")
-    asked = []
+        raise CheckFailed(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: correct it")
+    compared = []
     for name, ask in (("database", _database_time), ("object store", _store_time)):
         try:
             ahead = datetime.now(UTC) - await ask(settings)
@@ -153,8 +153,8 @@ async def _clock(settings: Settings) -> str:
         if abs(ahead) > MAX_CLOCK_SKEW:
             word = "ahead of" if ahead > timedelta() else "behind"
             raise CheckFailed(f"this machine's clock is {abs(ahead).total_seconds():.0f} s {word} that of the {name}")
-        asked.append(name)
-    agreeing = f", and so say the {' and the '.join(asked)}" if asked else ""
+        compared.append(name)
+    agreeing = f", the same as the {' and the '.join(compared)}" if compared else ""
     return f"{now:%Y-%m-%d %H:%M:%S} UTC{agreeing}"
 
 

@@ -68,7 +68,7 @@ def list_users(context: Context, as_json: bool) -> None:
     elif found:
         print_table(COLUMNS, [_row(account, now) for account in found], wide=("name",))
     else:
-        print_text("there are no accounts yet: 'feedmill user add NAME' makes the first, an admin's")
+        print_text("there are no accounts yet: 'feedmill user add NAME' creates the first one, an admin")
 
 
 @user.command(short_help="Set a new password for NAME, and end all their sessions.")
@@ -99,7 +99,7 @@ def password(context: Context, name: str, revoke_keys: bool) -> None:
 def disable(context: Context, name: str) -> None:
     """Sign NAME out everywhere, and refuse further sign-ins."""
     changed = run_with_database(context.quiet_settings, lambda db: _set_status(db, name, DISABLED))
-    print_text(f"{changed} is disabled: 'feedmill user enable {changed}' lets them in again")
+    print_text(f"{changed} is disabled: 'feedmill user enable {changed}' lets them sign in again")
 
 
 @user.command()

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, func, select, text
+from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, case, func, select, text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
@@ -121,6 +121,11 @@ class OneOf(ColumnElement[bool]):
     def __init__(self, tested: ColumnElement[Any], name: str) -> None:
         self.tested = tested
         self.name = name
+
+
+def count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    """The number of selected rows that fulfil the condition; 0 without rows."""
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
 def one_of(tested: ColumnElement[Any], name: str) -> OneOf:

@@ -111,7 +111,7 @@ def list_groups(context: Context, as_json: bool) -> None:
     elif records:
         print_table(COLUMNS, [_row(record, kind) for record in records for kind in PoolKind], wide=("name", "takers"))
     else:
-        print_text("there are no pool groups yet: 'feedmill pool create NAME' makes one")
+        print_text("there are no pool groups yet: 'feedmill pool create NAME' creates one")
 
 
 @pool.command()
@@ -128,7 +128,7 @@ def show(context: Context, name: str) -> None:
 def pause(context: Context, name: str) -> None:
     """Stop handing out items of the group NAME; new entries still join it. Redis lists are not changed."""
     run_with_pools(context.quiet_settings, lambda opened: opened.pools.change(name, paused=True))
-    print_text(f"paused {name}: 'feedmill pool resume {name}' goes on")
+    print_text(f"paused {name}: 'feedmill pool resume {name}' resumes it")
 
 
 @pool.command()

@@ -24,16 +24,16 @@ _BEGINNING = b'{"version":"https://jsonfeed.org/version/1.1","title":"Feedmill: 
 
 async def export_starred(db: Database, user_id: int, now: datetime) -> AsyncIterator[bytes]:
     """The document in chunks, the last starred entry first; images keep their original URLs."""
-    wanted: EntryListQuery | None = EntryListQuery(EntryView.STARRED, most=AT_ONCE)
+    query: EntryListQuery | None = EntryListQuery(EntryView.STARRED, most=AT_ONCE)
     between = _BEGINNING
-    while wanted:
-        page = await list_entries(db, user_id, wanted, now)
+    while query:
+        page = await list_entries(db, user_id, query, now)
         texts = await newest_texts(db, user_id, [entry.id for entry in page.items])
         for entry in page.items:
             if entry.id in texts:
                 yield between + msgspec.json.encode(await _item(entry, texts[entry.id]))
                 between = b","
-        wanted = replace(wanted, beyond=from_cursor(page.next)) if page.next else None
+        query = replace(query, beyond=from_cursor(page.next)) if page.next else None
     yield (b"" if between == b"," else between) + b"]}\n"
 
 

@@ -85,14 +85,14 @@ class EntryListPage(Struct, frozen=True):
     has_earlier: bool = False
 
 
-async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: datetime) -> EntryListPage:
+async def list_entries(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> EntryListPage:
     """A page of a list."""
     # One more than the page has, to know whether there is a next page.
-    following = wanted.beyond_place(wanted.beyond or wanted.start, wanted.most + 1)
+    following = query.beyond_place(query.beyond or query.start, query.most + 1)
     found = await find_entry_page(db, user_id, following, now)
-    places = [(place, entry) for place, entry in found.places if place.at >= wanted.oldest]
-    shown = places[: wanted.most]
-    is_last = len(places) <= wanted.most
+    places = [(place, entry) for place, entry in found.places if place.at >= query.oldest]
+    shown = places[: query.most]
+    is_last = len(places) <= query.most
     items = to_summaries(entry for _, entry in shown)
     return EntryListPage(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
 

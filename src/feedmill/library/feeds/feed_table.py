@@ -49,28 +49,28 @@ class FeedTable:
     states: dict[str, int] = field(default_factory=dict)
 
 
-async def feed_table(db: Database, user_id: int, asked: FeedTableQuery, now: datetime) -> FeedTable:
+async def feed_table(db: Database, user_id: int, query: FeedTableQuery, now: datetime) -> FeedTable:
     folders = await folders_of(db, user_id)
     subscriptions = await subscriptions_of(db, user_id)
     paths = {id: " / ".join(path) for id, path in folder_paths(folders).items()}
-    within = folder_and_descendants(folders, asked.folder_id) if asked.folder_id else set()
-    fitting = [each for each in subscriptions if _fits(each, asked, within)]
-    sizes = await archived_bytes_by_feed(db, [each.feed_id for each in fitting]) if asked.sort == "size" else {}
-    fitting.sort(key=_key(asked.sort, paths, sizes), reverse=asked.down)
-    start = (asked.page - 1) * asked.most
-    shown = fitting[start : start + asked.most]
+    within = folder_and_descendants(folders, query.folder_id) if query.folder_id else set()
+    fitting = [each for each in subscriptions if _fits(each, query, within)]
+    sizes = await archived_bytes_by_feed(db, [each.feed_id for each in fitting]) if query.sort == "size" else {}
+    fitting.sort(key=_key(query.sort, paths, sizes), reverse=query.down)
+    start = (query.page - 1) * query.most
+    shown = fitting[start : start + query.most]
     rows = await _with_figures(db, shown, paths, now)
     return FeedTable(rows, len(fitting), len(subscriptions), _counted(subscriptions))
 
 
-def _fits(subscription: Subscription, asked: FeedTableQuery, within: set[int]) -> bool:
-    if asked.state and subscription.state != asked.state:
+def _fits(subscription: Subscription, query: FeedTableQuery, within: set[int]) -> bool:
+    if query.state and subscription.state != query.state:
         return False
-    if asked.folder_id == NO_FOLDER and subscription.folder_ids:
+    if query.folder_id == NO_FOLDER and subscription.folder_ids:
         return False
-    if asked.folder_id and not within.intersection(subscription.folder_ids):
+    if query.folder_id and not within.intersection(subscription.folder_ids):
         return False
-    words = asked.text.casefold().split()
+    words = query.text.casefold().split()
     searched = f"{subscription.title}\n{subscription.url}\n{subscription.site_url or ''}".casefold()
     return all(word in searched for word in words)
 

@@ -38,11 +38,11 @@ async def find_feed_target(db: Database, user_id: int, url: str, *, has_login: b
     return (await find_feed_targets(db, user_id, {url: has_login}))[url]
 
 
-async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, bool]) -> dict[str, FeedTarget]:
-    """By URL the feed for this user; the values of `wanted` tell whether the user adds a login."""
-    shared = await _feeds_at(db, list(wanted))
-    targets = {url: _target(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
-    private = [url for url in wanted if url not in targets or not _may_share(shared.get(url))]
+async def find_feed_targets(db: Database, user_id: int, has_login_by_url: Mapping[str, bool]) -> dict[str, FeedTarget]:
+    """By URL the feed for this user; `has_login_by_url` tells whether the user adds a login."""
+    shared = await _feeds_at(db, list(has_login_by_url))
+    targets = {url: _target(url, shared.get(url)) for url, has_login in has_login_by_url.items() if not has_login}
+    private = [url for url in has_login_by_url if url not in targets or not _may_share(shared.get(url))]
     private_urls = {url: private_url(url, user_id) for url in private}
     existing = await _feeds_at(db, list(private_urls.values()))
     return targets | {url: _target(stored_url, existing.get(stored_url)) for url, stored_url in private_urls.items()}

@@ -46,16 +46,19 @@ async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision, /
     """The steps that block and label the new entries of a refresh and request full texts; none for most feeds."""
     if not claim.feed.has_entry_settings or not isinstance(decision, Updated) or not decision.changes.new:
         return ()
-    wanted, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
+    subscribers, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
     # In a thread: tokenizing many entries takes long.
-    blocked = await asyncio.to_thread(blocked_guids, wanted, new)
-    return [*_steps(claim.feed.id, wanted, new, blocked), *_full_text_steps(claim.feed.id, wanted, blocked, decision)]
+    blocked = await asyncio.to_thread(blocked_guids, subscribers, new)
+    return [
+        *_steps(claim.feed.id, subscribers, new, blocked),
+        *_full_text_steps(claim.feed.id, subscribers, blocked, decision),
+    ]
 
 
-def blocked_guids(wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry]) -> BlockedGuids:
+def blocked_guids(subscribers: Sequence[SubscriberSettings], new: Sequence[NewEntry]) -> BlockedGuids:
     """By subscription the guids of the new entries that its rules block."""
     rules_by_subscription = {
-        one.subscription_id: stored_rules(one.settings) for one in wanted if one.settings.has_rules
+        one.subscription_id: stored_rules(one.settings) for one in subscribers if one.settings.has_rules
     }
     words_by_guid = {entry.guid: words_to_judge(entry) for entry in new} if rules_by_subscription else {}
     return {
@@ -67,10 +70,10 @@ def blocked_guids(wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry])
 
 
 def _steps(
-    feed_id: int, wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry], blocked: BlockedGuids
+    feed_id: int, subscribers: Sequence[SubscriberSettings], new: Sequence[NewEntry], blocked: BlockedGuids
 ) -> list[Step]:
     steps: list[Step] = []
-    for one in wanted:
+    for one in subscribers:
         out = blocked.get(one.subscription_id, NO_GUIDS)
         left = [entry.guid for entry in new if entry.guid not in out]
         steps += steps_to_block_entries(one.subscription_id, feed_id, sorted(out))
@@ -79,10 +82,10 @@ def _steps(
 
 
 def _full_text_steps(
-    feed_id: int, wanted: Sequence[SubscriberSettings], blocked: BlockedGuids, decision: Updated
+    feed_id: int, subscribers: Sequence[SubscriberSettings], blocked: BlockedGuids, decision: Updated
 ) -> list[Step]:
     """Queues the full texts of entries that at least one subscriber with full text does not block."""
-    outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in wanted if one.settings.full_text]
+    outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in subscribers if one.settings.full_text]
     guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
     return steps_to_queue_full_texts(feed_id, guids, decision.stats.at)
 

@@ -43,13 +43,13 @@ async def refresh_selected(work: JobPort, db: Database, user_id: int, chosen: Se
 async def _refresh(
     work: JobPort, db: Database, user_id: int, chosen: Sequence[Subscription], kind: str, about: str
 ) -> StartedRefresh:
-    wanted = [subscription.feed_id for subscription in chosen if not subscription.paused]
-    paused = len(chosen) - len(wanted)
-    job_id, is_new = await work.refresh(kind, wanted, user_id, about)
+    feed_ids = [subscription.feed_id for subscription in chosen if not subscription.paused]
+    paused = len(chosen) - len(feed_ids)
+    job_id, is_new = await work.refresh(kind, feed_ids, user_id, about)
     if not is_new:
-        return StartedRefresh(job_id, 0, len(wanted), paused, 0)
+        return StartedRefresh(job_id, 0, len(feed_ids), paused, 0)
     # Feeds that cannot be fetched now already have their outcome.
     ended = [outcome for _, outcome in await outcomes_since(db, job_id, "")]
     skipped = [outcome for outcome in ended if outcome.outcome == "skipped"]
     running = sum(outcome.message == ALREADY_RUNNING for outcome in skipped)
-    return StartedRefresh(job_id, len(wanted) - len(skipped), running, paused, len(skipped) - running)
+    return StartedRefresh(job_id, len(feed_ids) - len(skipped), running, paused, len(skipped) - running)

@@ -41,14 +41,14 @@ class SearchResult:
     next: str | None
 
 
-async def run_search(db: Database, user_id: int, asked: SearchRequest, now: datetime) -> SearchResult:
+async def run_search(db: Database, user_id: int, request: SearchRequest, now: datetime) -> SearchResult:
     """The entries that match, among those that the user may see; raises `BadSearch`."""
-    condition = await parse_search(db, user_id, asked.text, now)
-    if asked.within:
-        condition = And((await parse_search(db, user_id, asked.within, now), condition))
-    if asked.order == "date":
-        return await _newest(db, user_id, condition, asked)
-    return await _best(db, user_id, condition, asked)
+    condition = await parse_search(db, user_id, request.text, now)
+    if request.within:
+        condition = And((await parse_search(db, user_id, request.within, now), condition))
+    if request.order == "date":
+        return await _newest(db, user_id, condition, request)
+    return await _best(db, user_id, condition, request)
 
 
 async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> SearchCondition:
@@ -57,18 +57,18 @@ async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> 
     return parse_query(tokens, await load_names(db, user_id, tokens), now)
 
 
-async def _newest(db: Database, user_id: int, condition: SearchCondition, asked: SearchRequest) -> SearchResult:
-    found = await find_newest_matches(db, condition, user_id, asked.most + 1, _below(asked.cursor))
-    items = to_summaries(islice(found.values(), asked.most))
-    is_last = len(found) <= asked.most or not items
+async def _newest(db: Database, user_id: int, condition: SearchCondition, request: SearchRequest) -> SearchResult:
+    found = await find_newest_matches(db, condition, user_id, request.most + 1, _below(request.cursor))
+    items = to_summaries(islice(found.values(), request.most))
+    is_last = len(found) <= request.most or not items
     return SearchResult(items, None if is_last else to_cursor(ListPosition(items[-1].sort_at, items[-1].id)))
 
 
-async def _best(db: Database, user_id: int, condition: SearchCondition, asked: SearchRequest) -> SearchResult:
-    skipped = _skipped(asked.cursor)
-    found = await find_best_matches(db, condition, user_id, asked.most + 1, skipped)
-    items = to_summaries(islice(found.values(), asked.most))
-    return SearchResult(items, f"r{skipped + asked.most}" if len(found) > asked.most else None)
+async def _best(db: Database, user_id: int, condition: SearchCondition, request: SearchRequest) -> SearchResult:
+    skipped = _skipped(request.cursor)
+    found = await find_best_matches(db, condition, user_id, request.most + 1, skipped)
+    items = to_summaries(islice(found.values(), request.most))
+    return SearchResult(items, f"r{skipped + request.most}" if len(found) > request.most else None)
 
 
 def _below(cursor: str | None) -> ListPosition | None:

@@ -75,7 +75,7 @@ class ImportPlan:
 
     @property
     def folders(self) -> set[FolderPath]:
-        return {path for wanted in self.added.values() for path in wanted.folders}
+        return {path for feed in self.added.values() for path in feed.folders}
 
     def report(self) -> dict[str, Any]:
         """The result, with messages."""
@@ -99,14 +99,16 @@ async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
         raise BadOpml(_at_line(document.errors[0]))
     plan = ImportPlan(errors=[ImportProblem(error.line, error.message) for error in document.errors])
     # In a thread: a file may have 100,000 URLs.
-    wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
-    targets = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
+    to_import = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
+    targets = await find_feed_targets(
+        db, user.id, {url: each.http_options is not None for url, each in to_import.items()}
+    )
     plan.rows = {url: (target.url, target.feed_id) for url, target in targets.items()}
     subscribed = await subscription_ids_by_feed(
         db, user.id, [target.feed_id for target in targets.values() if target.feed_id]
     )
     room = await _feeds_left(db, user)
-    for url, each in wanted.items():
+    for url, each in to_import.items():
         feed_id = targets[url].feed_id
         if feed_id in subscribed:
             plan.subscribed[url] = each
@@ -129,35 +131,36 @@ async def run_import(
     if plan.added:
         await check_byte_quota(db, user.id)
     folder_ids = await ensure_folders(db, user.id, plan.folders)
-    new = [_subscription(encryption, plan.rows[url], wanted, folder_ids) for url, wanted in plan.added.items()]
+    new = [_subscription(encryption, plan.rows[url], feed, folder_ids) for url, feed in plan.added.items()]
     for chunk in chunked(new, SUBSCRIPTIONS_AT_ONCE):
         await add_subscriptions(db, user.id, chunk, now, now + head_start)
     return list((await feed_ids_by_any_url(db, [plan.rows[url][0] for url in plan.new])).values())
 
 
 def _subscription(
-    encryption: Encryption, row: tuple[str, int | None], wanted: FeedToImport, folder_ids: dict[FolderPath, int]
+    encryption: Encryption, row: tuple[str, int | None], to_import: FeedToImport, folder_ids: dict[FolderPath, int]
 ) -> NewSubscription:
     url, feed_id = row
-    options = encrypt_options(encryption, wanted.http_options)
-    feed = NewFeed(url, wanted.title or None, site_url=wanted.site_url, http_options=options, for_subscribers=True)
-    filed = {folder_ids[clip_path(path)] for path in wanted.folders if clip_path(path) in folder_ids}
-    return NewSubscription(feed, feed_id, FeedSettings(title=wanted.title or None), tuple(sorted(filed)))
+    options = encrypt_options(encryption, to_import.http_options)
+    title = to_import.title or None
+    feed = NewFeed(url, title, site_url=to_import.site_url, http_options=options, for_subscribers=True)
+    filed = {folder_ids[clip_path(path)] for path in to_import.folders if clip_path(path) in folder_ids}
+    return NewSubscription(feed, feed_id, FeedSettings(title=title), tuple(sorted(filed)))
 
 
 def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dict[str, FeedToImport]:
     """Each feed once, with all its folders."""
-    wanted: dict[str, FeedToImport] = {}
+    by_url: dict[str, FeedToImport] = {}
     for feed in document.feeds:
         try:
             address = parse_user_url(feed.url)
         except BadUrl as error:
             errors.append(ImportProblem(None, error.message))
             continue
-        each = wanted.setdefault(address.url, FeedToImport(feed.title, feed.site_url, address.http_options))
+        each = by_url.setdefault(address.url, FeedToImport(feed.title, feed.site_url, address.http_options))
         if feed.folder:
             each.folders.append(feed.folder)
-    return wanted
+    return by_url
 
 
 async def _feeds_left(db: Database, user: User) -> float:

@@ -31,17 +31,17 @@ async def create_api_key(
     pool_groups: Sequence[str] | None = None,
 ) -> tuple[str, ApiKey]:
     """The secret, which is not stored and cannot be shown again, and the key. `pool_groups` are names or ids."""
-    wanted = frozenset(scopes)
+    allowed = frozenset(scopes)
     if who.api_key is not None and who.api_key.parent_key_id is not None:
         raise NotAllowed(Message("error.key_makes_no_keys"))
-    if missing := sorted(wanted - who.scopes):
+    if missing := sorted(allowed - who.scopes):
         raise NotAllowed(Message("error.scopes_beyond", scopes=", ".join(missing)))
     expiry = _expiry(who.api_key, expires_at, now)
-    groups = await _groups(db, who, wanted, pool_groups)
+    groups = await _groups(db, who, allowed, pool_groups)
     if len(await api_keys_of(db, who.user.id, now)) >= MAX_API_KEYS:
         raise LimitExceeded(Message("error.too_many_api_keys", most=MAX_API_KEYS))
     secret = API_KEY_PREFIX + token_urlsafe(32)
-    return secret, await add_api_key(db, who.user.id, name, secret, wanted, now, expiry, groups, who)
+    return secret, await add_api_key(db, who.user.id, name, secret, allowed, now, expiry, groups, who)
 
 
 async def list_api_keys(db: Database, who: Caller, now: datetime) -> list[ApiKey]:

@@ -67,10 +67,10 @@ async def list_searches(app: TheApp, who: Reader) -> SavedSearchPage:
 
 
 @router.post("/searches", status_code=201, responses=problem_responses(409))
-async def create_search(app: TheApp, who: Writer, asked: SaveSearchRequest) -> SavedSearchResponse:
+async def create_search(app: TheApp, who: Writer, body: SaveSearchRequest) -> SavedSearchResponse:
     """Saves a search under a name."""
-    await parse_search(app.db, who.user.id, asked.query, datetime.now(UTC))
-    return _to_response(await create_saved_search(app.db, who.user.id, asked.name, asked.query))
+    await parse_search(app.db, who.user.id, body.query, datetime.now(UTC))
+    return _to_response(await create_saved_search(app.db, who.user.id, body.name, body.query))
 
 
 @router.delete("/searches/{search_id}", status_code=204, responses=problem_responses(404))

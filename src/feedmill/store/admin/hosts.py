@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Integer, and_, bindparam, case, func, select
+from sqlalchemy import Integer, and_, bindparam, func, select
 
 from feedmill.model.refresh import SUCCESSFUL_OUTCOMES
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.store.database import Database, Row
-from feedmill.store.dialect import as_list, one_of
+from feedmill.store.dialect import as_list, count_where, one_of
 from feedmill.store.schema import feeds, fetch_log
 
 _these = one_of(feeds.c.host, "hosts")
@@ -18,7 +18,7 @@ LOADS = (
     select(
         feeds.c.host,
         func.count().label("requests"),
-        func.sum(case((_failed, 1), else_=0)).label("errors"),
+        count_where(_failed).label("errors"),
         func.sum(fetch_log.c.bytes).label("bytes"),
     )
     .select_from(fetch_log.join(feeds, feeds.c.id == fetch_log.c.feed_id))
@@ -60,7 +60,7 @@ _hosts = (
     select(
         feeds.c.host,
         func.count().label("feeds"),
-        func.sum(case((_is_failing, 1), else_=0)).label("failing"),
+        count_where(_is_failing).label("failing"),
         func.max(feeds.c.last_fetched_at).label("last_fetched_at"),
         func.min(feeds.c.next_fetch_at).label("next_fetch_at"),
     )

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from feedmill.errors import StatementRefused
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
-from feedmill.store.dialect import DATABASE_SIZE
+from feedmill.store.dialect import DATABASE_SIZE, count_where
 from feedmill.store.feeds.claims import LEASE
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, pool_items, raw_bodies
 
@@ -17,24 +17,19 @@ from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, p
 RENEWED_WITHIN = timedelta(seconds=75)
 POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead"}
 
-
-def _count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
-
-
 _free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
 _enabled = feeds.c.status != "disabled"
 FEEDS = select(
     func.count().label("total"),
-    _count_where(feeds.c.status == "active").label("active"),
-    _count_where(feeds.c.status == "error").label("error"),
-    _count_where(feeds.c.status == "disabled").label("disabled"),
-    _count_where(and_(feeds.c.consecutive_failures > 0, _enabled)).label("failing"),
-    _count_where(and_(feeds.c.next_fetch_at.is_(None), _enabled)).label("resting"),
-    _count_where(feeds.c.last_fetched_at.is_(None)).label("new"),
-    _count_where(and_(feeds.c.next_fetch_at <= bindparam("now"), _free)).label("due"),
-    _count_where(feeds.c.claimed_until > bindparam("alive")).label("running"),
-    _count_where(and_(feeds.c.claimed_until > bindparam("now"), feeds.c.claimed_until <= bindparam("alive"))).label(
+    count_where(feeds.c.status == "active").label("active"),
+    count_where(feeds.c.status == "error").label("error"),
+    count_where(feeds.c.status == "disabled").label("disabled"),
+    count_where(and_(feeds.c.consecutive_failures > 0, _enabled)).label("failing"),
+    count_where(and_(feeds.c.next_fetch_at.is_(None), _enabled)).label("resting"),
+    count_where(feeds.c.last_fetched_at.is_(None)).label("new"),
+    count_where(and_(feeds.c.next_fetch_at <= bindparam("now"), _free)).label("due"),
+    count_where(feeds.c.claimed_until > bindparam("alive")).label("running"),
+    count_where(and_(feeds.c.claimed_until > bindparam("now"), feeds.c.claimed_until <= bindparam("alive"))).label(
         "unattended"
     ),
 )

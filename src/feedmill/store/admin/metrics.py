@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, case, func, select
+from sqlalchemy import bindparam, func, select
 
 from feedmill.model.pool import PoolItemState
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
+from feedmill.store.dialect import count_where
 from feedmill.store.schema import feeds, fetch_log, image_tasks, pool_groups, pool_items
 
 # A due feed that waits longer than this is late.
@@ -18,17 +19,12 @@ SETTLED_AFTER = timedelta(minutes=1)
 # Upper bounds of the fetch durations, in milliseconds.
 BOUNDS = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000)
 
-
-def _count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
-
-
 FEEDS = select(
     feeds.c.status, func.count().label("feeds"), func.coalesce(func.sum(feeds.c.entry_count), 0).label("entries")
 ).group_by(feeds.c.status)
 DUE = select(
     func.count().label("due"),
-    _count_where(feeds.c.next_fetch_at <= bindparam("late")).label("late"),
+    count_where(feeds.c.next_fetch_at <= bindparam("late")).label("late"),
     func.min(feeds.c.next_fetch_at).label("oldest"),
 ).where(feeds.c.next_fetch_at <= bindparam("now"))
 FETCHES = (
@@ -36,7 +32,7 @@ FETCHES = (
         fetch_log.c.outcome,
         func.count().label("fetches"),
         *(func.coalesce(func.sum(fetch_log.c[name]), 0).label(name) for name in ("ms", "bytes", "new_entries")),
-        *(_count_where(fetch_log.c.ms <= bound).label(f"within_{bound}") for bound in BOUNDS),
+        *(count_where(fetch_log.c.ms <= bound).label(f"within_{bound}") for bound in BOUNDS),
     )
     .where(fetch_log.c.at > bindparam("after"), fetch_log.c.at <= bindparam("until"))
     .group_by(fetch_log.c.outcome)

@@ -16,11 +16,11 @@ from feedmill.store.schema import bookmarks
 END_OF_TIME = "9999"
 
 _of = bookmarks.c
-_theirs = (_of.id == bindparam("bookmark"), _of.user_id == bindparam("owner"))
+_of_owner = (_of.id == bindparam("bookmark"), _of.user_id == bindparam("owner"))
 
 ADD = insert_new(bookmarks, "user_id", "url", "title", "note", "claim_token", "next_attempt_at", "created_at")
 BY_URL = select(bookmarks).where(_of.user_id == bindparam("owner"), _of.url == bindparam("url"))
-ONE = select(bookmarks).where(*_theirs)
+ONE = select(bookmarks).where(*_of_owner)
 PAGE = (
     select(bookmarks)
     .where(
@@ -31,11 +31,11 @@ PAGE = (
     .order_by(_of.created_at.desc(), _of.id.desc())
     .limit(bindparam("most", type_=Integer))
 )
-CHANGE = bookmarks.update().where(*_theirs).values(title=bindparam("title"), note=bindparam("note"))
-DROP = bookmarks.delete().where(*_theirs)
+CHANGE = bookmarks.update().where(*_of_owner).values(title=bindparam("title"), note=bindparam("note"))
+DROP = bookmarks.delete().where(*_of_owner)
 RETRY = (
     bookmarks.update()
-    .where(*_theirs, _of.status == BookmarkStatus.FAILED)
+    .where(*_of_owner, _of.status == BookmarkStatus.FAILED)
     .values(status=BookmarkStatus.PENDING, attempts=0, next_attempt_at=bindparam("at"), claim_token=None)
 )
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, case, exists, func, select
+from sqlalchemy import Integer, bindparam, exists, func, select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.i18n.messages import Message, message_or_none, message_to_stored, stored_or_none
@@ -13,7 +13,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import as_list, insert, insert_new, one_of
+from feedmill.store.dialect import as_list, count_where, insert, insert_new, one_of
 from feedmill.store.schema import batch_jobs, batches
 
 log = get_logger(__name__)
@@ -36,7 +36,7 @@ READ = select(batches).where(batches.c.id == bindparam("batch_id"))
 _counts = (
     func.count().label("done"),
     func.coalesce(func.sum(batch_jobs.c.new_entries), 0).label("new_entries"),
-    func.coalesce(func.sum(case((batch_jobs.c.outcome == "failed", 1), else_=0)), 0).label("failed"),
+    count_where(batch_jobs.c.outcome == "failed").label("failed"),
 )
 COUNTS = select(*_counts).where(batch_jobs.c.batch_id == bindparam("batch_id"), _ended)
 OF_USER = (

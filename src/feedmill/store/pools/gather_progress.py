@@ -31,5 +31,5 @@ async def advance_gathered(db: Database, before: int, after: int) -> bool:
 
 
 def step_to_restart_gathering(after: int = 0) -> Step:
-    """The step after which the scan goes on with the entry that follows `after`."""
+    """The step after which the scan continues with the entry that follows `after`."""
     return Step(SET_GATHERED, {"after": str(after)})

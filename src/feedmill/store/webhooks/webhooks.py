@@ -14,18 +14,18 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import webhooks
 
-_theirs = (webhooks.c.id == bindparam("webhook"), webhooks.c.user_id == bindparam("owner"))
+_of_owner = (webhooks.c.id == bindparam("webhook"), webhooks.c.user_id == bindparam("owner"))
 
 ADD = insert(webhooks, "user_id", "url", "secret", "events", "created_at")
 OF_USER = select(webhooks).where(webhooks.c.user_id == bindparam("owner")).order_by(webhooks.c.id)
-ONE = select(webhooks).where(*_theirs)
+ONE = select(webhooks).where(*_of_owner)
 BY_SECRET = select(webhooks).where(webhooks.c.user_id == bindparam("owner"), webhooks.c.secret == bindparam("secret"))
 ANY = select(webhooks.c.id).limit(1)
-CHANGE = webhooks.update().where(*_theirs).values({name: bindparam(name) for name in ("url", "events", "paused")})
+CHANGE = webhooks.update().where(*_of_owner).values({name: bindparam(name) for name in ("url", "events", "paused")})
 # Resuming it clears its failures: its owner has repaired the receiver.
-RESET_FAILURES = webhooks.update().where(*_theirs).values(consecutive_failures=0, last_error=None)
-SET_SECRET = webhooks.update().where(*_theirs).values(secret=bindparam("new_secret"))
-DROP = webhooks.delete().where(*_theirs)
+RESET_FAILURES = webhooks.update().where(*_of_owner).values(consecutive_failures=0, last_error=None)
+SET_SECRET = webhooks.update().where(*_of_owner).values(secret=bindparam("new_secret"))
+DROP = webhooks.delete().where(*_of_owner)
 
 
 async def has_webhooks(db: Database) -> bool:

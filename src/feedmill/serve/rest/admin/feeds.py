@@ -158,14 +158,14 @@ async def change_any_feed(
 
 @router.post("/{feed_id}/merge", responses=problem_responses(404, 409))
 async def merge_feed(
-    app: TheApp, who: Admin, request: Request, feed_id: PathId, wanted: MergeFeedsRequest
+    app: TheApp, who: Admin, request: Request, feed_id: PathId, body: MergeFeedsRequest
 ) -> MergeFeedsResponse:
     """Moves the subscribers of a feed to another, with their marks of entries that are the same in both.
 
     The feed is not fetched any more, and its entries stay with it by default. This can't be undone.
     """
-    source, target = await _feed(app, feed_id), await _feed(app, wanted.into)
-    if wanted.dry_run:
+    source, target = await _feed(app, feed_id), await _feed(app, body.into)
+    if body.dry_run:
         preview, moved = await plan_merge(app.db, app.tools.encryption, source, target), 0
     else:
         preview, moved = await merge_into_feed(
@@ -175,12 +175,12 @@ async def merge_feed(
             target,
             actor(who, request),
             datetime.now(UTC),
-            move_entries=wanted.move_entries,
-            up_to=wanted.up_to,
+            move_entries=body.move_entries,
+            up_to=body.up_to,
         )
-    stays = AdminFeedResponse.of(await _feed(app, wanted.into))
+    stays = AdminFeedResponse.of(await _feed(app, body.into))
     fields = asdict(preview) | {"first_movable": [one._asdict() for one in preview.first_movable]}
-    return MergeFeedsResponse(feed=stays, moved_entries=moved, dry_run=wanted.dry_run, **fields)
+    return MergeFeedsResponse(feed=stays, moved_entries=moved, dry_run=body.dry_run, **fields)
 
 
 async def _feed(app: App, feed_id: int) -> AdminFeed:

@@ -88,9 +88,9 @@ async def list_blocked_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor:
 
 
 @router.post("/blocked-hosts")
-async def block_a_host(app: TheApp, who: Admin, request: Request, wanted: BlockHostRequest) -> BlockHostResponse:
+async def block_a_host(app: TheApp, who: Admin, request: Request, body: BlockHostRequest) -> BlockHostResponse:
     """Blocks a host and its subdomains: no requests are sent to them; their feeds rest and show why."""
-    done = await block_host(app.db, app.blocks, wanted.host, actor(who, request), datetime.now(UTC))
+    done = await block_host(app.db, app.blocks, body.host, actor(who, request), datetime.now(UTC))
     return BlockHostResponse.model_validate(done)
 
 

@@ -118,7 +118,7 @@ async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
 
 
 @router.post("/queue/retry")
-async def retry_dead_letters(app: TheApp, who: Admin, request: Request, wanted: RetryRequest) -> RetryResponse:
+async def retry_dead_letters(app: TheApp, who: Admin, request: Request, body: RetryRequest) -> RetryResponse:
     """Retries failed tasks."""
-    retried = await retry_all_dead_letters(app.db, wanted.what, actor(who, request), datetime.now(UTC))
-    return RetryResponse(what=wanted.what, retried=retried)
+    retried = await retry_all_dead_letters(app.db, body.what, actor(who, request), datetime.now(UTC))
+    return RetryResponse(what=body.what, retried=retried)

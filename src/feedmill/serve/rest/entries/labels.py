@@ -21,8 +21,8 @@ async def list_labels(app: TheApp, who: Reader) -> LabelPage:
 
 
 @router.post("", status_code=201, responses=problem_responses(409))
-async def create_label(app: TheApp, who: Writer, asked: LabelRequest) -> LabelResponse:
-    return _to_response(await make_label(app.db, who.user.id, asked.name))
+async def create_label(app: TheApp, who: Writer, body: LabelRequest) -> LabelResponse:
+    return _to_response(await make_label(app.db, who.user.id, body.name))
 
 
 @router.get("/{label_id}", responses=problem_responses(404))
@@ -31,8 +31,8 @@ async def read_label(app: TheApp, who: Reader, label_id: PathId) -> LabelRespons
 
 
 @router.patch("/{label_id}", responses=problem_responses(404, 409))
-async def change_label(app: TheApp, who: Writer, label_id: PathId, asked: LabelRequest) -> LabelResponse:
-    return _to_response(await rename_label(app.db, who.user.id, label_id, asked.name))
+async def change_label(app: TheApp, who: Writer, label_id: PathId, body: LabelRequest) -> LabelResponse:
+    return _to_response(await rename_label(app.db, who.user.id, label_id, body.name))
 
 
 @router.delete("/{label_id}", status_code=204, responses=problem_responses(404))

@@ -65,12 +65,12 @@ RequestedList = Annotated[EntryListQuery, Depends(_requested_list)]
 
 @router.get("", response_model=EntryPage, responses=problem_responses(404) | UNCHANGED)
 async def list_entries_of_view(
-    request: Request, app: TheApp, who: Reader, wanted: RequestedList, cursor: Cursor = None, limit: Limit = 50
+    request: Request, app: TheApp, who: Reader, query: RequestedList, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
     """Entries of a view, page by page; entries that arrive in the meantime do not shift pages."""
     beyond = from_cursor(cursor) if cursor is not None else None
-    asked = EntryListQuery(wanted.view, wanted.scope, wanted.order, beyond, limit)
-    page = await list_entries(app.db, who.user.id, asked, datetime.now(UTC))
+    page_query = EntryListQuery(query.view, query.scope, query.order, beyond, limit)
+    page = await list_entries(app.db, who.user.id, page_query, datetime.now(UTC))
     # Not of `as_of`, which other people's entries move: an older one is as good.
     tag = f'W/"{blake2b(msgspec.json.encode((page.items, page.next)), digest_size=12).hexdigest()}"'
     headers = NO_CACHE | {"ETag": tag}
@@ -83,14 +83,14 @@ async def list_entries_of_view(
 async def read_entry(
     app: TheApp,
     who: Reader,
-    wanted: RequestedList,
+    query: RequestedList,
     entry_id: PathId,
     version: RevisionNumber | None = None,
     raw: bool = False,
 ) -> Response:
     """An entry in its newest version, or another one, with the previous and next in the list of the query."""
     article = await read_article(
-        app.db, app.blobs, who.user.id, entry_id, datetime.now(UTC), within=wanted, version=version, raw=raw
+        app.db, app.blobs, who.user.id, entry_id, datetime.now(UTC), within=query, version=version, raw=raw
     )
     return Response(msgspec.json.encode(article), headers=NO_CACHE, media_type="application/json")
 

@@ -30,17 +30,17 @@ class ScheduleFeedResponse(BaseModel):
 
 
 @router.post("/schedule-feed", responses=problem_responses(404))
-async def schedule_feed(app: TheApp, work: TheJobs, who: Writer, asked: ScheduleFeedRequest) -> ScheduleFeedResponse:
+async def schedule_feed(app: TheApp, work: TheJobs, who: Writer, body: ScheduleFeedRequest) -> ScheduleFeedResponse:
     """Refreshes a feed of the caller at once if it is due, or with `force_immediate`.
 
     Otherwise nothing is started: the scheduler fetches the feed when it is due, after `delay_seconds`.
     """
-    subscription = await find_subscription_of_feed(app.db, who.user.id, asked.feed_id)
+    subscription = await find_subscription_of_feed(app.db, who.user.id, body.feed_id)
     feed = await feed_of_subscription(app.db, subscription)
     now = app.tools.clock()
     if feed_state(feed, now) == "running":
         return ScheduleFeedResponse(task_id=None, status="already_running", delay_seconds=0)
-    if not asked.force_immediate and feed.next_fetch_at is not None and feed.next_fetch_at > now:
+    if not body.force_immediate and feed.next_fetch_at is not None and feed.next_fetch_at > now:
         delay = round((feed.next_fetch_at - now).total_seconds())
         return ScheduleFeedResponse(task_id=None, status="queued", delay_seconds=delay)
     started = await refresh_one(work, app.db, who.user.id, subscription)

@@ -60,9 +60,9 @@ async def show_raw_bodies(request: Request) -> Response:
 
 def _before(request: Request) -> datetime | None:
     """The time in the query; None if it can't be parsed."""
-    asked = request.query_params.get("before", "")
+    text = request.query_params.get("before", "")
     try:
-        return from_iso(asked) if _MOMENT.fullmatch(asked) else None
+        return from_iso(text) if _MOMENT.fullmatch(text) else None
     except ValueError:
         return None
 
@@ -95,16 +95,16 @@ async def show_images(request: Request) -> Response:
     )
 
 
-def _days(asked: str) -> int | None:
+def _days(text: str) -> int | None:
     """A number of days; None for any other text."""
-    return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 6 and int(asked) else None
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 6 and int(text) else None
 
 
 def _state(request: Request, there: set[str]) -> ImageStatus:
     """The status in the query, else the first one that any image has."""
-    asked = request.query_params.get("state")
-    if asked in list(ImageStatus):
-        return ImageStatus(asked)
+    status = request.query_params.get("state")
+    if status in list(ImageStatus):
+        return ImageStatus(status)
     usual = (ImageStatus.SUCCESS, ImageStatus.PENDING, ImageStatus.FAILED)
     return next((state for state in usual if state in there), ImageStatus.SUCCESS)
 

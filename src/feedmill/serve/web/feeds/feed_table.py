@@ -49,7 +49,7 @@ LONGEST_TEXT = 200
 class FeedTableView:
     """The requested table, and the URLs of its other pages and orders."""
 
-    asked: FeedTableQuery
+    query: FeedTableQuery
     table: FeedTable
 
     @property
@@ -57,14 +57,14 @@ class FeedTableView:
         return max(1, -(-self.table.found // ROWS))
 
     def at(self, **changes: Any) -> str:
-        asked = replace(self.asked, **changes)
+        query = replace(self.query, **changes)
         pairs = {
-            "q": asked.text,
-            "state": asked.state,
-            "folder": "" if asked.folder_id is None else asked.folder_id,
-            "sort": asked.sort,
-            "down": "1" if asked.down else "",
-            "page": asked.page,
+            "q": query.text,
+            "state": query.state,
+            "folder": "" if query.folder_id is None else query.folder_id,
+            "sort": query.sort,
+            "down": "1" if query.down else "",
+            "page": query.page,
         }
         usual = {"sort": "title", "page": 1}
         kept = {name: value for name, value in pairs.items() if value != "" and usual.get(name) != value}
@@ -72,15 +72,15 @@ class FeedTableView:
 
     def sorted_by(self, sort: str) -> str:
         """The URL of the table sorted by this column; reversed if it is already sorted by it."""
-        down = not self.asked.down if sort == self.asked.sort else sort in DESCENDING_SORTS
+        down = not self.query.down if sort == self.query.sort else sort in DESCENDING_SORTS
         return self.at(sort=sort, down=down, page=1)
 
 
 async def show_table(request: Request) -> Response:
     caller = await signed_in(request)
     app = the_app(request)
-    asked = _asked(request.query_params)
-    shown = FeedTableView(asked, await feed_table(app.db, caller.user.id, asked, app.tools.clock()))
+    query = _read_query(request.query_params)
+    shown = FeedTableView(query, await feed_table(app.db, caller.user.id, query, app.tools.clock()))
     folders = await folder_options(app.db, caller.user.id)
     return await render_page(
         request,
@@ -96,15 +96,15 @@ async def show_table(request: Request) -> Response:
     )
 
 
-def _asked(asked: QueryParams) -> FeedTableQuery:
+def _read_query(given: QueryParams) -> FeedTableQuery:
     """The query of the request; invalid values are ignored."""
-    folder, page = asked.get("folder", ""), asked.get("page", "1")
+    folder, page = given.get("folder", ""), given.get("page", "1")
     return FeedTableQuery(
-        text=asked.get("q", "")[:LONGEST_TEXT].strip(),
-        state=asked["state"] if asked.get("state") in STATES else "",
+        text=given.get("q", "")[:LONGEST_TEXT].strip(),
+        state=given["state"] if given.get("state") in STATES else "",
         folder_id=read_id(folder) if folder else None,
-        sort=asked["sort"] if asked.get("sort") in SORTS else "title",
-        down=asked.get("down") == "1",
+        sort=given["sort"] if given.get("sort") in SORTS else "title",
+        down=given.get("down") == "1",
         page=max(1, min(read_id(page), 10_000)),
         most=ROWS,
     )
@@ -128,8 +128,8 @@ async def change_many(request: Request) -> Response:
     if kind == "refresh":
         started = await refresh_selected(the_jobs(request), the_app(request).db, caller.user.id, chosen)
         return redirect(f"/jobs/{started.job_id}")
-    wanted = await _change(request, caller.user, kind, value)
-    await _change_all(request, caller.user, chosen, wanted)
+    change = await _change(request, caller.user, kind, value)
+    await _change_all(request, caller.user, chosen, change)
     return redirect(back, flash_success("feeds.changed", n=len(chosen)))
 
 
@@ -153,10 +153,10 @@ async def _change(request: Request, user: User, kind: str, value: str) -> Subscr
     raise BadInput(Message("error.no_action_chosen"), "do")
 
 
-async def _change_all(request: Request, user: User, chosen: Sequence[Subscription], wanted: SubscriptionChange) -> None:
+async def _change_all(request: Request, user: User, chosen: Sequence[Subscription], change: SubscriptionChange) -> None:
     app = the_app(request)
     for each in chosen:
-        await update_subscription(app.db, app.tools.rules, user.id, each.id, wanted, app.tools.clock())
+        await update_subscription(app.db, app.tools.rules, user.id, each.id, change, app.tools.clock())
 
 
 @accepts_form({"id": NUMBER.repeated, "next": NEXT_PATH})
