@@ -14,7 +14,7 @@ TREE = next(block.text for block in blocks(PAGE) if block.text.startswith("src/f
 # Folders whose own folders are described with them.
 WITH_PARTS = ("store", "library", "collect", "archive", "serve", "serve/rest", "serve/web", "cli", "i18n")
 NOUN_LAYERS = ("store", "library", "serve/rest", "serve/web")
-NOT_NOUNS = {"core", "drivers", "migrations", "schema", "static"}
+NOT_NOUNS = {"core", "drivers", "migrations", "schema", "sidebar", "static"}
 
 _NAME = re.compile(r"[a-z_]\w*(?=/|\.py\b)")
 

@@ -1,7 +1,7 @@
 """A user's subscription to a feed, and folders."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -43,6 +43,32 @@ class Subscription(Struct, frozen=True, gc=False):
     last_error: Message | None
     created_at: str
     icon: str | None
+
+
+class SubscriptionName(NamedTuple):
+    """The id and title of a subscription."""
+
+    id: int
+    title: str
+
+
+class SidebarFeed(Struct, frozen=True, gc=False):
+    """What the sidebar shows of a feed; `id` is the id of the subscription."""
+
+    id: int
+    title: str
+    unread: int
+    is_failing: bool
+    icon: str | None
+
+    @property
+    def path(self) -> str:
+        return f"/feed/{self.id}"
+
+    @property
+    def initial(self) -> str:
+        """The first letter or digit of the title, shown in place of a missing icon."""
+        return next((letter.upper() for letter in self.title if letter.isalnum()), "·")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.retention import count_expired_entries_of_feed
 from feedmill.store.archive.user_storage_usage import ArchiveSize, archive_size_by_feed, archive_size_since
@@ -34,7 +35,7 @@ async def storage_usage_by_feed(db: Database, user_id: int) -> list[FeedStorageU
     spaces = [
         FeedStorageUsage(each, sizes.get(each.feed_id, ArchiveSize())) for each in await subscriptions_of(db, user_id)
     ]
-    return sorted(spaces, key=lambda each: (-each.space.bytes, each.feed.title.casefold()))
+    return sorted(spaces, key=lambda each: (-each.space.bytes, natural_key(each.feed.title)))
 
 
 async def forecast_storage(

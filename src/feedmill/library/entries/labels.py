@@ -3,7 +3,7 @@
 from feedmill.errors import Conflict, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
-from feedmill.model.entry_marks import UserLabel
+from feedmill.model.entry_marks import EntryLabel, UserLabel
 from feedmill.store.database import Database
 from feedmill.store.entries import labels
 
@@ -13,6 +13,11 @@ NO_SUCH = Message("error.no_such_label")
 async def labels_of_user(db: Database, user_id: int) -> list[UserLabel]:
     """The user's labels by name."""
     return await labels.labels_of(db, user_id)
+
+
+async def label_names_of_user(db: Database, user_id: int) -> list[EntryLabel]:
+    """The user's labels by name, without counting their entries."""
+    return await labels.label_names(db, user_id)
 
 
 async def find_label(db: Database, user_id: int, label_id: int) -> UserLabel:

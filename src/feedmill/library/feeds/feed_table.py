@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from feedmill.library.subscriptions.folders import folder_and_descendants, folder_paths
+from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.statistics import archived_bytes_by_feed, entries_by_day
@@ -78,7 +79,7 @@ def _fits(subscription: Subscription, query: FeedTableQuery, within: set[int]) -
 def _key(sort: str, paths: dict[int, str], sizes: dict[int, int]) -> Callable[[Subscription], Any]:
     """The sort key of rows, then the title."""
     by: dict[str, Callable[[Subscription], Any]] = {
-        "folder": lambda each: [paths.get(id, "").casefold() for id in each.folder_ids],
+        "folder": lambda each: [natural_key(paths.get(id, "")) for id in each.folder_ids],
         "unread": lambda each: each.unread_count,
         "items": lambda each: each.entry_count,
         "last": lambda each: each.last_entry_at or "",
@@ -87,7 +88,7 @@ def _key(sort: str, paths: dict[int, str], sizes: dict[int, int]) -> Callable[[S
         "size": lambda each: sizes.get(each.feed_id, 0),
     }
     chosen = by.get(sort, _alike)
-    return lambda each: (chosen(each), each.title.casefold(), each.id)
+    return lambda each: (chosen(each), natural_key(each.title), each.id)
 
 
 def _alike(subscription: Subscription) -> str:

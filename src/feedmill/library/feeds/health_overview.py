@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from feedmill.model.hosts import host_of
+from feedmill.model.natural_order import NaturalKey, natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
@@ -59,12 +60,12 @@ async def health_overview(db: Database, user_id: int, now: datetime) -> HealthOv
     )
 
 
-def _urgency(each: Subscription) -> tuple[int, int, str]:
-    return (BROKEN.index(each.state), -each.consecutive_failures, each.title.casefold())
+def _urgency(each: Subscription) -> tuple[int, int, NaturalKey]:
+    return (BROKEN.index(each.state), -each.consecutive_failures, natural_key(each.title))
 
 
 def _largest(noted: Iterable[NotedFeed]) -> list[NotedFeed]:
-    return sorted(noted, key=lambda each: (-each.figure, each.feed.title.casefold()))
+    return sorted(noted, key=lambda each: (-each.figure, natural_key(each.feed.title)))
 
 
 def _idle(subscriptions: Sequence[Subscription], loads: Mapping[int, FetchLoad], now: datetime) -> Iterable[NotedFeed]:

@@ -10,11 +10,12 @@ import msgspec
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message, message_from_stored
 from feedmill.model.batch import Batch, BatchProgress, JobOutcome
-from feedmill.model.subscription import Subscription
+from feedmill.model.subscription import Subscription, SubscriptionName
 from feedmill.store.database import Database
 from feedmill.store.jobs.batches import batches_of_user, cancel_batch, failed_jobs, read_batch, running_batch
 from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
-from feedmill.store.subscriptions.read_subscriptions import subscription_ids_by_feed, subscriptions_of
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
+from feedmill.store.subscriptions.sidebar_feeds import subscription_names_by_feed
 
 MOST_FAILURES = 200
 
@@ -77,7 +78,9 @@ async def current_feeds(db: Database, user_id: int, progress: BatchProgress, now
     return await feeds_in_progress(db, progress.batch.id, user_id, progress.running, now)
 
 
-async def subscriptions_of_outcomes(db: Database, user_id: int, outcomes: Sequence[JobOutcome]) -> dict[int, int]:
-    """The ids of the user's subscriptions to the feeds of these outcomes, by feed."""
+async def subscriptions_of_outcomes(
+    db: Database, user_id: int, outcomes: Sequence[JobOutcome]
+) -> dict[int, SubscriptionName]:
+    """The user's subscriptions to the feeds of these outcomes, by feed."""
     feed_ids = [outcome.feed_id for outcome in outcomes]
-    return await subscription_ids_by_feed(db, user_id, feed_ids) if feed_ids else {}
+    return await subscription_names_by_feed(db, user_id, feed_ids) if feed_ids else {}

@@ -7,7 +7,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.feeds.private_feeds import find_feed_targets
 from feedmill.library.subscriptions.folders import find_folder, folder_and_descendants
 from feedmill.model.feed import Feed
-from feedmill.model.subscription import Subscription
+from feedmill.model.subscription import SidebarFeed, Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.folders import folders_of
@@ -17,11 +17,17 @@ from feedmill.store.subscriptions.read_subscriptions import (
     subscription_of,
     subscriptions_of,
 )
+from feedmill.store.subscriptions.sidebar_feeds import feeds_by_folder, sidebar_feeds
 
 
 async def subscriptions_of_user(db: Database, user_id: int) -> list[Subscription]:
     """All of the user's subscriptions, the oldest first."""
     return await subscriptions_of(db, user_id)
+
+
+async def sidebar_feeds_of_user(db: Database, user_id: int) -> tuple[list[SidebarFeed], dict[int, list[int]]]:
+    """The user's feeds by title, and the ids of those in each folder."""
+    return await sidebar_feeds(db, user_id), await feeds_by_folder(db, user_id)
 
 
 async def has_subscriptions(db: Database, user_id: int) -> bool:

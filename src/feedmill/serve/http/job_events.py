@@ -15,6 +15,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.library.jobs.user_jobs import current_feeds, subscriptions_of_outcomes
 from feedmill.model.batch import Batch, JobOutcome
+from feedmill.model.subscription import SubscriptionName
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http.sse import HEARTBEAT, format_event, with_idle_ticks
 from feedmill.store.database import Database
@@ -89,11 +90,18 @@ def _settled_before(batch: Batch) -> str:
 async def _feed_events(
     db: Database, user_id: int, outcomes: Sequence[tuple[int, JobOutcome]], translate: Callable[[Message], str]
 ) -> list[bytes]:
-    subscription_ids = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in outcomes])
+    subscriptions = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in outcomes])
     return [
-        format_event("feed", outcome_fields(outcome, subscription_ids.get(outcome.feed_id), translate), number)
+        format_event("feed", _feed_fields(outcome, subscriptions.get(outcome.feed_id), translate), number)
         for number, outcome in outcomes
     ]
+
+
+def _feed_fields(
+    outcome: JobOutcome, subscription: SubscriptionName | None, translate: Callable[[Message], str]
+) -> dict[str, Any]:
+    id, title = subscription or (None, None)
+    return outcome_fields(outcome, id, translate) | {"title": title}
 
 
 def outcome_fields(

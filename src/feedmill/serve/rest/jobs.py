@@ -94,7 +94,8 @@ async def watch_job(
 ) -> Response:
     """The job as server-sent events: `feed` for each finished feed, `progress`, and finally `done`.
 
-    `progress` also has some of the feeds that are being fetched: `current`, with `subscription_id` and `title`.
+    `feed` has the `title` of the subscription. `progress` also has some of the feeds that are being fetched:
+    `current`, with `subscription_id` and `title`.
     """
     batch = await find_job(app.db, who.user.id, job_id)
     seen = parse_last_event_id(last_event_id)

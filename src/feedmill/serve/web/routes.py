@@ -5,7 +5,7 @@ from feedmill.serve.web.admin import feeds as admin_feeds
 from feedmill.serve.web.admin import settings as admin_settings
 from feedmill.serve.web.archive import feed_archive, raw_body, replay, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
-from feedmill.serve.web.core import assets, pwa, quick_switcher, sidebar_counts
+from feedmill.serve.web.core import assets, pwa, quick_switcher
 from feedmill.serve.web.entries import (
     article,
     article_images,
@@ -22,6 +22,7 @@ from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
+from feedmill.serve.web.sidebar import sidebar_counts, sidebar_pages
 from feedmill.serve.web.subscriptions import (
     add_feeds,
     added_feeds,
@@ -58,6 +59,7 @@ ROUTES = [
     *marks.routes,
     *news.routes,
     *sidebar_counts.routes,
+    *sidebar_pages.routes,
     *selected_entries.routes,
     *search_pages.routes,
     *bookmark_pages.routes,

@@ -6,18 +6,16 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
-from feedmill.model.entry_marks import UserLabel
+from feedmill.model.entry_marks import EntryLabel, UserLabel
+from feedmill.model.natural_order import natural_key
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, labels
 
 _of_user = labels.c.user_id == bindparam("of_user")
 _entry_count = select(func.count()).where(entry_labels.c.label_id == labels.c.id).scalar_subquery()
-ALL = (
-    select(labels.c.id, labels.c.name, _entry_count.label("entries"))
-    .where(_of_user)
-    .order_by(labels.c.name, labels.c.id)
-)
+ALL = select(labels.c.id, labels.c.name, _entry_count.label("entries")).where(_of_user)
+NAMES = select(labels.c.id, labels.c.name).where(_of_user)
 ONE = ALL.where(labels.c.id == bindparam("label_id"))
 NAMED = ALL.where(labels.c.name == bindparam("name"))
 ADD = insert(labels, "user_id", "name")
@@ -39,7 +37,14 @@ UNLABEL = entry_labels.delete().where(entry_labels.c.label_id.in_(_some), one_of
 
 async def labels_of(db: Database, user_id: int) -> list[UserLabel]:
     """A user's labels by name."""
-    return [UserLabel(**row) for row in await db.query(ALL, {"of_user": user_id})]
+    found = [UserLabel(**row) for row in await db.query(ALL, {"of_user": user_id})]
+    return sorted(found, key=lambda label: (natural_key(label.name), label.id))
+
+
+async def label_names(db: Database, user_id: int) -> list[EntryLabel]:
+    """A user's labels by name, without counting their entries."""
+    found = [EntryLabel(row["id"], row["name"]) for row in await db.query(NAMES, {"of_user": user_id})]
+    return sorted(found, key=lambda label: (natural_key(label.name), label.id))
 
 
 async def read_label(db: Database, user_id: int, label_id: int) -> UserLabel | None:

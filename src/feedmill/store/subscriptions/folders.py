@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, select
 
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
+from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Folder
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of
@@ -16,7 +17,7 @@ FILED = (
     select(folder_subscriptions.c.subscription_id).where(one_of(folder_subscriptions.c.folder_id, "folders")).distinct()
 )
 
-OF_USER = select(folders).where(folders.c.user_id == bindparam("user_id")).order_by(folders.c.position, folders.c.name)
+OF_USER = select(folders).where(folders.c.user_id == bindparam("user_id"))
 ADD = insert(folders, "user_id", "parent_id", "name", "position")
 ADD_MISSING = insert_new(folders, "user_id", "parent_id", "name", "position")
 BY_NAME = OF_USER.where(folders.c.parent_id == bindparam("parent_id"), folders.c.name == bindparam("name"))
@@ -36,7 +37,8 @@ class FolderExists(Conflict):
 
 async def folders_of(db: Database, user_id: int) -> list[Folder]:
     """All folders of a user; those of one parent in their display order."""
-    return [_folder(row) for row in await db.query(OF_USER, {"user_id": user_id})]
+    found = [_folder(row) for row in await db.query(OF_USER, {"user_id": user_id})]
+    return sorted(found, key=lambda folder: (folder.position, natural_key(folder.name), folder.id))
 
 
 async def add_folder(db: Database, user_id: int, parent_id: int, name: str, position: int) -> Folder:

@@ -121,7 +121,7 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
         row["archive_policy"],
         bool(row["paused"]),
         bool(private),
-        _state(row),
+        subscription_state(row),
         row["next_fetch_at"],
         message_or_none(row["next_fetch_why"]),
         row["last_fetched_at"],
@@ -134,7 +134,7 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
     )
 
 
-def _state(row: Mapping[str, Any]) -> SubscriptionState:
+def subscription_state(row: Mapping[str, Any]) -> SubscriptionState:
     """The most important state. `moved`: the feed was merged into another, and this one keeps its old entries."""
     if row["merged_into"] is not None:
         return "moved"

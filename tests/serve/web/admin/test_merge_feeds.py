@@ -40,7 +40,7 @@ async def test_a_merge_is_previewed_done_and_reported(site: Site, alice: Visitor
 async def test_entries_are_listed_and_move_when_the_admin_ticks_the_box(alice: Visitor) -> None:
     page = await alice.see(PAGE, params={"into": "2"})
     fields = {one.get("name"): one.get("value") for one in page.xpath("//form[@method='post']//input[@type='hidden']")}
-    assert len(page.xpath("//details//li")) == 5
+    assert len(page.xpath("//main//details//li")) == 5
     assert page.xpath("//input[@name='move_entries']/@checked") == []
 
     await alice.send(PAGE, into=fields["into"], up_to=fields["up_to"], move_entries="yes")

@@ -12,7 +12,7 @@ from feedmill.i18n.catalogue import language_names
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.serve.web.core.assets import asset_url
-from feedmill.serve.web.core.sidebar import FEED_SCREENS
+from feedmill.serve.web.sidebar.sidebar import FEED_SCREENS
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
 

@@ -63,6 +63,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
         "going",
         (
             ("go", ("g o", "Ctrl+K")),
+            ("filter_feeds", ("g /",)),
             ("unread", ("g u",)),
             ("today", ("g d",)),
             ("starred", ("g b",)),

@@ -8,12 +8,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.i18n.translator import Translator
+from feedmill.model.natural_order import natural_key
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
+from feedmill.serve.web.sidebar.sidebar import Sidebar, load_sidebar
 
 VIEWS = ("unread", "today", "starred", "later", "all", "history")
 ICONS = {"unread": "unread", "starred": "star"}
@@ -47,19 +48,13 @@ def destinations(frame: Sidebar, t: Translator) -> Iterator[Destination]:
     for name in VIEWS:
         yield Destination(f"/{name}", t(f"frame.{name}"), ICONS.get(name, name))
     feeds = {feed.path: Destination(feed.path, feed.title, "feed") for feed in frame.feeds}
-    for folder in _every_folder(frame.folders):
+    for folder in frame.tree.every_folder():
         yield Destination(f"/folder/{folder.id}", folder.name, "folder")
         feeds |= {feed.path: Destination(feed.path, feed.title, "feed", folder.name) for feed in folder.feeds}
-    yield from sorted(feeds.values(), key=lambda each: each.name.casefold())
+    yield from sorted(feeds.values(), key=lambda each: natural_key(each.name))
     yield from (Destination(f"/label/{label.id}", label.name, "label") for label in frame.labels)
     yield from (Destination(search.path, search.name, "search") for search in frame.searches)
     yield from (Destination(path, t(key), icon) for path, key, icon in frame.screens)
-
-
-def _every_folder(folders: list[SidebarFolder]) -> Iterator[SidebarFolder]:
-    for folder in folders:
-        yield folder
-        yield from _every_folder(folder.folders)
 
 
 routes = [Route("/go", show_destinations)]

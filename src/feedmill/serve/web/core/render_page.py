@@ -17,7 +17,7 @@ from feedmill.serve.web.core.keymap import key_translations
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.preferences import user_preferences_of
 from feedmill.serve.web.core.redirects import return_path
-from feedmill.serve.web.core.sidebar import CLOSED_FOLDERS_COOKIE, load_sidebar
+from feedmill.serve.web.sidebar.sidebar import load_sidebar
 
 
 async def render_page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -25,8 +25,8 @@ async def render_page(request: Request, template: str, status: int = 200, **valu
     if appearance_of(request).originals == "yes":
         request.scope[ALLOW_REMOTE_IMAGES] = True
     caller: Caller | None = getattr(request.state, "caller", None)
-    folded = request.cookies.get(CLOSED_FOLDERS_COOKIE, "")
-    frame = await load_sidebar(the_app(request).db, caller.user, folded) if caller else None
+    active = values.get("active", request.url.path)
+    frame = await load_sidebar(the_app(request).db, caller.user, active) if caller else None
     message = flash.read_flash(request, translator_and_dates(request)[0])
     response = render_template(request, template, status, frame=frame, flash=message, **values)
     if message is not None:

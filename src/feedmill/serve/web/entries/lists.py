@@ -34,6 +34,8 @@ from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, Ope
 
 MAX_CURSOR_LENGTH = 200
 ROWS = 50
+# A page carries what a screen shows; the rest follows when it is scrolled to.
+FIRST_ROWS = 20
 FULL_TEXTS = 12
 VIEWS_WITHOUT_DAYS = ("today", "starred", "later")
 # So many rows before the article that a list is shown around.
@@ -52,6 +54,7 @@ class Listing:
     is_first: bool
     opened: int | None = None
     beyond: ListPosition | None = None
+    has_summaries: bool = True
 
     @property
     def items(self) -> list[EntrySummary]:
@@ -121,7 +124,9 @@ async def _load(request: Request, user: User, address: ViewAddress, opened_id: i
     chosen = list_filter_of(request, address.name, address.usual)
     cursor, density = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH], appearance_of(request).density
     beyond = from_cursor(cursor) if cursor else None
-    wanted = replace(opened.wanted(chosen), beyond=beyond, most=FULL_TEXTS if density == "full" else ROWS)
+    wanted = replace(
+        opened.wanted(chosen), beyond=beyond, most=_page_size(density, is_first=not cursor and opened_id is None)
+    )
     before, now = FULL_TEXTS_BEFORE if density == "full" else ROWS_BEFORE, datetime.now(UTC)
     if opened_id is None:
         page = await list_entries(app.db, user.id, wanted, now)
@@ -129,7 +134,11 @@ async def _load(request: Request, user: User, address: ViewAddress, opened_id: i
         page = await list_around(app.db, user.id, wanted, opened_id, before, now)
     pictures = await _pictures(request, page.items) if density == "cards" else {}
     texts = await _texts(request, user, page.items, address) if density == "full" else {}
-    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond)
+    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond, density in ("cards", "full"))
+
+
+def _page_size(density: str, is_first: bool) -> int:
+    return FULL_TEXTS if density == "full" else FIRST_ROWS if is_first else ROWS
 
 
 async def _texts(request: Request, user: User, items: list[EntrySummary], view: ViewAddress) -> dict[int, ArticleView]:

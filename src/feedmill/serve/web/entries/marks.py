@@ -27,9 +27,9 @@ from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEX
 from feedmill.serve.web.core.localization import start_of_day, translator_and_dates
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
-from feedmill.serve.web.core.sidebar_counts import sidebar_counts_response
 from feedmill.serve.web.entries.list_filter import ListFilter
 from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, VIEW_FIELD, open_view, read_view
+from feedmill.serve.web.sidebar.sidebar_counts import sidebar_counts_response
 
 ACTIONS = {
     "read": EntryMarks(read=True),

@@ -12,6 +12,7 @@ from feedmill.library.subscriptions.folders import (
     folders_of_user,
 )
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.natural_order import NaturalKey, natural_key
 from feedmill.serve.web.core.form_fields import matching
 from feedmill.serve.web.core.read_form import form_text, read_id
 from feedmill.store.database import Database
@@ -29,8 +30,8 @@ async def folder_options(db: Database, user_id: int) -> list[tuple[int, str]]:
     return [(id, " / ".join(path)) for id, path in sorted(paths.items(), key=lambda pair: _spelled(pair[1]))]
 
 
-def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.casefold() for name in path)
+def _spelled(path: tuple[str, ...]) -> list[NaturalKey]:
+    return [natural_key(name) for name in path]
 
 
 async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int, ...]:

@@ -126,6 +126,7 @@ class SearchResults:
     has_days: bool = False
     earlier: None = None
     opened: None = None
+    has_summaries: bool = True
 
     def headings(self, when: DateFormatter) -> dict[int, str]:
         """The days, if the newest come first."""

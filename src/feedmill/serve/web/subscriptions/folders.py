@@ -11,6 +11,7 @@ from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions import folders as own
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
+from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Folder
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
@@ -132,7 +133,9 @@ def _in_order(there: Sequence[Folder], parent_id: int, depth: int) -> list[tuple
 
 def _possible_parents(there: Sequence[Folder], folder: Folder, names: dict[int, str]) -> list[tuple[int, str]]:
     own_tree = own.folder_and_descendants(there, folder.id)
-    return sorted(((id, name) for id, name in names.items() if id not in own_tree), key=lambda home: home[1].casefold())
+    return sorted(
+        ((id, name) for id, name in names.items() if id not in own_tree), key=lambda home: natural_key(home[1])
+    )
 
 
 routes = [

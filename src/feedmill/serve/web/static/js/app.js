@@ -10,6 +10,7 @@ import "./appearance.js";
 import "./article_images.js";
 import "./video_cards.js";
 import "./unread_counts.js";
+import "./sidebar.js";
 import "./media_position.js";
 import "./news.js";
 import "./pull_to_refresh.js";
@@ -18,20 +19,9 @@ import "./mark_read_on_scroll.js";
 import { all, one, showToast, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;
-const remember = (name, value) => (document.cookie = `${name}=${value}; path=/; max-age=${A_YEAR}; samesite=lax`);
 
 // The zone that times are shown in from the next page on.
-remember("feedmill_zone", Intl.DateTimeFormat().resolvedOptions().timeZone);
-
-// Folders of the sidebar fold, and stay as they are.
-document.addEventListener("click", (event) => {
-  const toggle = event.target.closest?.(".toggle");
-  if (!toggle) return;
-  const open = toggle.getAttribute("aria-expanded") !== "true";
-  toggle.setAttribute("aria-expanded", String(open));
-  document.getElementById(toggle.getAttribute("aria-controls")).hidden = !open;
-  remember("feedmill_folded", all('.toggle[aria-expanded="false"]').map((each) => each.dataset.folder).join("."));
-});
+document.cookie = `feedmill_zone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=${A_YEAR}; samesite=lax`;
 
 // A list that could not go on says so where it stopped; what else a reader asked for, and nobody answered, below.
 document.addEventListener("htmx:error", ({ target, detail }) => {

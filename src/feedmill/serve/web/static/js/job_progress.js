@@ -34,16 +34,15 @@ function showProgress(root, { done, total, new: fresh, failed, waiting }) {
 }
 
 // Failures first, with their reasons; below them what went well, the latest first.
-function addOutcome(root, { subscription_id, outcome, new: fresh, message }) {
+function addOutcome(root, { subscription_id, title, outcome, new: fresh, message }) {
   if (fresh) refreshCountsSoon();
   const log = one(".log", root);
   if (!log || !subscription_id) return;
   const line = document.createElement("li");
   const link = document.createElement("a");
-  const known = one(`.sidebar a[href="/feed/${subscription_id}"] .name`);
   link.href = `/feed/${subscription_id}`;
   link.dir = "auto";
-  link.textContent = known?.textContent ?? link.pathname;
+  link.textContent = title;
   line.className = outcome;
   line.append(link, ` ${outcome === "failed" || !fresh ? (message ?? "") : t("fresh", { n: fresh })}`);
   const failures = all("li.failed", log);

@@ -3,7 +3,7 @@
 import { markSide } from "./bulk_marks.js";
 import { showImages } from "./lightbox.js";
 import { enter } from "./menus.js";
-import { all, one, showToast, t } from "./page.js";
+import { one, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
 import { current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
 
@@ -29,11 +29,7 @@ function page(by) {
   if (by > 0 && openId() && before + place.clientHeight >= place.scrollHeight - 4) go(1);
 }
 
-function feedWithUnread(by) {
-  const every = all(".feeds a").filter((a) => a.getAttribute("aria-current") || one(".count:not([hidden])", a));
-  const here = every.findIndex((a) => a.getAttribute("aria-current"));
-  every[here < 0 ? (by > 0 ? 0 : every.length - 1) : here + by]?.click();
-}
+const feedWithUnread = (by) => location.assign(`/next-unread?${new URLSearchParams({ at: list?.dataset.view ?? "", by })}`);
 
 // As a click with Ctrl or Cmd does it: browsers let no script open a window behind the others.
 function openBehind(href) {

@@ -19,7 +19,7 @@ export function openMenu(row) {
 }
 
 function item(mark) {
-  const made = line(one(".i", mark).cloneNode(true), one(".visually-hidden", mark).textContent, () => mark.click());
+  const made = line(one(".i", mark).cloneNode(true), mark.title, () => mark.click());
   if (mark.ariaPressed !== null) made.setAttribute("aria-pressed", mark.ariaPressed);
   return made;
 }
