@@ -1,4 +1,4 @@
-// Theme and typography change as they are chosen, and are kept at once.
+// Applies and saves theme and typography as soon as they are chosen.
 
 import { send } from "./page.js";
 

@@ -1,4 +1,4 @@
-// Images that the server fetches while they are looked at: asked for again while it is at it, else the reason is shown.
+// Images that the server fetches on demand: retried while the fetch runs; if it fails, the reason is shown.
 
 const TRIES = 6;
 const tries = new WeakMap();
@@ -27,7 +27,7 @@ function explain(image, html) {
 }
 
 const FETCHED = "img[src^='/item/']";
-// The event does not bubble, so it is caught on the way down.
+// The event does not bubble, so the listener is a capturing one.
 document.addEventListener("error", ({ target }) => target.matches?.(FETCHED) && retryOrExplain(target), true);
 // Some may have failed before this script ran.
 for (const image of document.querySelectorAll(FETCHED)) if (image.complete && !image.naturalWidth) retryOrExplain(image);

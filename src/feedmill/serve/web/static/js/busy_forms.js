@@ -1,4 +1,4 @@
-// A form that takes a while says so in its button (`data-busy`), and is not sent twice.
+// Shows in the button of a slow form (`data-busy`) that it was sent, and prevents sending it twice.
 
 let busy = null;
 
@@ -6,9 +6,9 @@ document.addEventListener("submit", ({ target }) => {
   const button = target.querySelector("button[data-busy]");
   if (!button) return;
   busy = { button, words: button.textContent };
-  // Afterwards: what is disabled is not sent.
+  // After the submission: a disabled button is not sent.
   setTimeout(() => Object.assign(button, { disabled: true, textContent: button.dataset.busy }));
 });
 
-// Who comes back finds the form as it was.
+// Restores the button when the user comes back to the page.
 addEventListener("pageshow", () => busy && Object.assign(busy.button, { disabled: false, textContent: busy.words }));

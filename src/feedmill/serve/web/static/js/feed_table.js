@@ -32,11 +32,11 @@ if (form) {
   showSelection();
 }
 
-// A stream that has ended is not asked for again. (Closing it by `hx-sse:close` would leave an unhandled rejection.)
+// Does not reconnect to a stream that has ended. (Closing it by `hx-sse:close` would leave an unhandled rejection.)
 document.addEventListener("done", ({ target }) => (target.dataset.ended = "yes"));
 document.addEventListener("htmx:sse:before:connection", (event) => event.target.dataset?.ended && event.preventDefault());
 
-// Who does not want to wait keeps the form; the server hears of it and stops asking.
+// Cancels discovery: the form stays, and the server stops its requests.
 document.addEventListener("click", (event) => {
   const stop = event.target.closest?.("[data-stops-looking]");
   if (!stop) return;
@@ -47,5 +47,5 @@ document.addEventListener("click", (event) => {
   one("#f-url", form).focus();
 });
 
-// Feeds that were added in the dialog belong into the sidebar. The event of a dialog does not bubble.
+// Reloads the page when a dialog that added feeds is closed, for the sidebar. The event does not bubble.
 document.addEventListener("close", ({ target }) => one("[data-added]", target) && location.reload(), true);

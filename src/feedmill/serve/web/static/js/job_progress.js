@@ -1,4 +1,4 @@
-// A job that runs is watched: its strip under the title, or its own page. Other windows of this browser join in.
+// Shows the progress of a running job: in the strip under the title, or on its page; also in other windows of this browser.
 
 import { all, one, t } from "./page.js";
 
@@ -33,7 +33,7 @@ function showProgress(root, { done, total, new: fresh, failed, waiting }) {
   one(".waiting", root).hidden = !waiting;
 }
 
-// Failures first, with their reasons; below them what went well, the latest first.
+// Failures with their reasons come first, then successes, the latest first.
 function addOutcome(root, { subscription_id, title, outcome, new: fresh, message }) {
   if (fresh) refreshCountsSoon();
   const log = one(".log", root);

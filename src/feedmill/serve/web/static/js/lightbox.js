@@ -1,4 +1,4 @@
-// The images of an article, each as large as the window: arrows lead to the others, + and - change the size.
+// Shows the images of an article in full size: arrows move between them, + and - zoom.
 
 import { all, one, t } from "./page.js";
 
@@ -7,7 +7,7 @@ const SMALL = 60;
 const SWIPE = 60;
 const IMAGE_FILE = /\.(avif|gif|jpe?g|png|webp)($|\?)/i;
 
-// A link around an image is followed, unless it leads to nothing but the image.
+// A link around an image is followed, unless it leads to the image itself.
 function isShown(image) {
   const link = image.closest("a");
   return (!link || IMAGE_FILE.test(link.href)) && image.naturalWidth > SMALL && image.naturalHeight > SMALL;
@@ -72,7 +72,7 @@ export function showImages(image) {
     const does = KEYS[event.key];
     if (!does || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    // A large image is moved.
+    // Drags an image that is larger than the window.
     if (size && event.key.startsWith("Arrow")) stage.scrollBy(event.key === "ArrowRight" ? 120 : -120, 0);
     else DOES[does]();
   });

@@ -1,4 +1,4 @@
-// Marks ("read:12") wait in localStorage until the server has them: quick keys never wait, a lost connection loses nothing.
+// Queues marks ("read:12") in localStorage until the server has stored them, so that none is lost without a connection.
 
 import { csrf, mustSignIn, send, showToast, t, user } from "./page.js";
 
@@ -29,7 +29,7 @@ async function flush() {
   try {
     const response = await send("/marks", marks.map((mark) => ["do", mark]));
     if (mustSignIn(response)) return;
-    // What can't be taken now is not taken later either; only a server that is down is asked again.
+    // A refused mark would be refused again; only server errors are retried.
     if (response.status >= 500) throw new Error(response.statusText);
     keep(waiting().slice(marks.length));
     if (response.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
@@ -47,7 +47,7 @@ addEventListener("online", flush);
 addEventListener("pagehide", () => {
   const marks = waiting();
   if (!marks.length) return;
-  // They stay in the queue: whether a beacon arrives is never told, and the same mark twice is one mark.
+  // They stay in the queue: whether a beacon arrived is unknown, and sending a mark twice is harmless.
   navigator.sendBeacon("/marks", new URLSearchParams([...marks.map((mark) => ["do", mark]), ["csrf", csrf], ["quiet", "yes"]]));
 });
 flushIn(SOON);

@@ -1,11 +1,11 @@
-// For who wants it: what was scrolled past counts as read.
+// Marks entries as read that were scrolled past, if the user chose so.
 
 import { apply, list } from "./rows.js";
 
 const frame = document.querySelector(".bar")?.offsetHeight ?? 0;
 
 if (list && document.documentElement.dataset.marks === "scroll") {
-  // Only what leaves at the top, and only once the reader scrolls: what is never reached stays unread.
+  // Only rows that leave the window at the top, after the user has scrolled.
   const past = new IntersectionObserver(
     (seen) => {
       for (const { target, isIntersecting, boundingClientRect } of seen)

@@ -1,4 +1,4 @@
-// The page for when there is no connection: lists the articles that this device keeps, the last one first.
+// The offline page: lists the articles that are stored on this device, the last one first.
 
 const EVERY = 10_000;
 const list = document.querySelector("[data-kept]");
@@ -16,8 +16,8 @@ async function show() {
   list.hidden = !list.children.length;
 }
 
-// Once the server answers, the page that was asked for is asked for again. Browsers say "online" before that is true, and
-// also in the midst of a click on one of the articles, which a reload would undo.
+// Reloads the requested page once the server answers. The browser's "online" event comes too early, and may come during
+// a click on an article, which a reload would cancel.
 let leaving = false;
 
 async function checkConnection() {

@@ -1,4 +1,4 @@
-// What the scripts know of the page: its words, its token, and how it says something.
+// Shared by all scripts: texts, the CSRF token, and messages to the user.
 
 export const one = (selector, within = document) => within.querySelector(selector);
 export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -11,7 +11,7 @@ export function t(key, values = {}) {
   return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name].toLocaleString?.(document.documentElement.lang) ?? values[name]);
 }
 
-// `undo` takes back what the message tells of; so does its key, while the message is there.
+// Shows a message; `undo` is called by its button or key, while the message is shown.
 export function showToast(text, tone = "done", seconds = 6, undo = null) {
   const toast = document.createElement("div");
   toast.className = `toast ${tone}`;
@@ -34,7 +34,7 @@ export function send(path, fields) {
   return fetch(path, { method: "POST", body, keepalive: true, headers: { Accept: "application/json", "HX-Request": "true" } });
 }
 
-// Whoever is not signed in any more is sent to do so, as htmx would do it.
+// Redirects to the sign-in page if the session has ended, as htmx does.
 export function mustSignIn(response) {
   const to = response.headers.get("HX-Redirect");
   if (to) location.assign(to);

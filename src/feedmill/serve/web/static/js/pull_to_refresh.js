@@ -1,4 +1,4 @@
-// A list that is pulled down from its top has its feeds refreshed.
+// Pulling down a list at its top refreshes its feeds.
 
 import { one } from "./page.js";
 import { list } from "./rows.js";
@@ -17,7 +17,7 @@ if (button) {
   sign.className = "pull";
   sign.append(one(".i", button).cloneNode(true));
   one("#main").prepend(sign);
-  // The browser would load the page again.
+  // Disables the browser's own pull to reload.
   document.documentElement.classList.add("pulls");
 
   const pulled = (event) => event.changedTouches[0].clientY - begun.y;
@@ -32,7 +32,7 @@ if (button) {
   one("#main").addEventListener("touchmove", (event) => {
     if (!begun) return;
     const down = pulled(event);
-    // Aside it is a swipe, up it is scrolling.
+    // A sideways movement is a swipe, an upward one is scrolling.
     if (scrollY > 0 || Math.abs(event.changedTouches[0].clientX - begun.x) > Math.max(down, 10)) end();
     else show(sign, Math.max(0, down));
   }, { passive: true });

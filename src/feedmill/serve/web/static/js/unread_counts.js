@@ -1,4 +1,4 @@
-// Now and then the counts are asked for.
+// Updates the unread counts periodically.
 
 import { one } from "./page.js";
 

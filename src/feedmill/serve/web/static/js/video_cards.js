@@ -1,4 +1,4 @@
-// Cards of videos: pressed, the player takes the place of the picture. Nothing of its site is loaded before that.
+// Video cards: a click replaces the picture with the player. Nothing is loaded from the video's site before that.
 
 import { one } from "./page.js";
 
@@ -13,7 +13,7 @@ document.addEventListener("click", (event) => {
     allow: "autoplay; fullscreen; encrypted-media; picture-in-picture",
   });
   card.before(video);
-  // What is left of the card leads to the page of the video.
+  // The rest of the card stays, as a link to the page of the video.
   card.removeAttribute("data-player");
   one(".still", card)?.remove();
   one("small", card).textContent = card.host.replace("www.", "");
