@@ -9,12 +9,15 @@ import feedmill.store
 STORE = Path(feedmill.store.__file__).parent
 # Ports and schema, which have no rows of a noun.
 NO_NOUNS = {"drivers", "migrations", "schema"}
-MAPPINGS = ("Mapping[str, Any]", "Mapping[str, object]")
+MAPPINGS = ("Mapping[str, Any]", "Mapping[str, object]", "dict[str, Any]", "dict[str, object]")
 
 # Functions that may hand out rows, each with its reason.
 MAY_RETURN_MAPPINGS = {
     "archive/database_snapshot.py:query": "the port of a snapshot",
     "archive/database_snapshot.py:read_table": "a backup copies whole tables, whatever their columns are",
+    "feeds/add_feeds.py:option_values": "columns to write, not a row",
+    "entries/list_pages.py:params": "parameters of a statement, not a row",
+    "subscriptions/feed_settings.py:settings_columns": "columns to write, not a row",
 }
 
 
@@ -46,5 +49,5 @@ def test_functions_of_the_store_return_typed_values() -> None:
 
 
 def test_a_function_that_returns_rows_is_found() -> None:
-    assert list(mappings_in("async def f() -> list[Row]: ...\ndef g() -> Mapping[str, Any]: ...")) == ["f", "g"]
-    assert list(mappings_in("def _f() -> Row: ...\ndef g() -> dict[str, Any]: ...\ndef h(row: Row) -> Rows: ...")) == []
+    assert list(mappings_in("async def f() -> list[Row]: ...\ndef g() -> dict[str, Any]: ...")) == ["f", "g"]
+    assert list(mappings_in("def _f() -> Row: ...\ndef g() -> dict[str, int]: ...\ndef h(row: Row) -> Rows: ...")) == []
