@@ -11,15 +11,25 @@ if TYPE_CHECKING:
     from feedmill.collect.parsing.parse_feed import parse_feed
     from feedmill.errors import NotAFeed
     from feedmill.html.sanitize import sanitize_html
-    from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
+    from feedmill.model.parsed_feed import Chapter, Enclosure, ParsedEntry, ParsedFeed
 
 __version__ = "0.1.0"
 
-__all__ = ["Enclosure", "NotAFeed", "ParsedEntry", "ParsedFeed", "__version__", "parse_feed", "sanitize_html"]
+__all__ = [
+    "Chapter",
+    "Enclosure",
+    "NotAFeed",
+    "ParsedEntry",
+    "ParsedFeed",
+    "__version__",
+    "parse_feed",
+    "sanitize_html",
+]
 
 # Imported with their first use: every module of ours imports this package, and most need no parser
 # (docs/decisions/light-start.md).
 _MODULE_OF_NAME = {
+    "Chapter": "feedmill.model.parsed_feed",
     "Enclosure": "feedmill.model.parsed_feed",
     "NotAFeed": "feedmill.errors",
     "ParsedEntry": "feedmill.model.parsed_feed",

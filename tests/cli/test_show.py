@@ -54,7 +54,7 @@ async def test_the_keys_of_json_output_are_stable(cli: CommandLine) -> None:
     assert list(entry["revisions"][0]) == REVISION_KEYS.split()
     assert entry["categories"] == ["Food"]
     assert entry["enclosures"] == [
-        {"url": "https://example.org/a.mp3", "type": "audio/mpeg", "length": 7, "duration": None}
+        {"url": "https://example.org/a.mp3", "type": "audio/mpeg", "length": 7, "duration": None, "chapters": []}
     ]
     assert entry["in_feed"] is True
 

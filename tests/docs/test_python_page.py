@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 
 import feedmill
-from feedmill import Enclosure, ParsedEntry, ParsedFeed
+from feedmill import Chapter, Enclosure, ParsedEntry, ParsedFeed
 from tests.docs.pages import ROOT, blocks
 
 PAGE = (ROOT / "docs" / "reference" / "python.md").read_text()
@@ -27,7 +27,7 @@ def test_the_example_prints_what_the_page_shows() -> None:
     assert printed.getvalue() == shown.text
 
 
-@pytest.mark.parametrize("struct", [ParsedFeed, ParsedEntry, Enclosure], ids=lambda struct: struct.__name__)
+@pytest.mark.parametrize("struct", [ParsedFeed, ParsedEntry, Enclosure, Chapter], ids=lambda struct: struct.__name__)
 def test_every_field_is_in_its_table_with_its_type(struct: type[Struct]) -> None:
     section = PAGE.partition(f"## `{struct.__name__}`\n")[2].partition("\n## ")[0]
 

@@ -378,6 +378,7 @@ READERS: dict[str, Read] = {
     "collect.parsing.formats.dates.parse_date": dates.parse_date,
     "collect.parsing.formats.loose_dates.parse_loose_date": lambda text: loose_dates.parse_loose_date(text[:100]),
     "collect.parsing.formats.extensions.parse_duration": extensions.parse_duration,
+    "collect.parsing.formats.extensions.parse_offset": extensions.parse_offset,
     "library.search.query_dates.read_range": lambda text: query_dates.read_range(text, NOW),
     "library.search.query_dates.read_span": lambda text: query_dates.read_span(text, NOW),
     "library.search.query_dates.read_moment": lambda text: query_dates.read_moment(text, NOW),

@@ -9,13 +9,22 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 
+class Chapter(Struct, frozen=True, gc=False):
+    """A part of an audio or video file, from `start` to the start of the next one."""
+
+    start: timedelta
+    title: str
+    url: str | None = None
+
+
 class Enclosure(Struct, frozen=True, gc=False):
-    """A file attached to an entry; None where the feed has no value."""
+    """A file attached to an entry; None where the feed has no value. Chapters are in the order of their starts."""
 
     url: str
     type: str | None = None
     length: int | None = None
     duration: timedelta | None = None
+    chapters: tuple[Chapter, ...] = ()
 
 
 class ParsedEntry(Struct, frozen=True, gc=False):

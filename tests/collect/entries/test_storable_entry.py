@@ -1,10 +1,12 @@
 """URLs of an entry that would run a script are not stored."""
 
+from datetime import timedelta
+
 import pytest
 
 from feedmill.collect.entries.storable_entry import storable_entry, storable_link
 from feedmill.collect.refresh_decision import storable_metadata
-from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
+from feedmill.model.parsed_feed import Chapter, Enclosure, ParsedEntry, ParsedFeed
 
 RUNNING = [
     "javascript:alert(1)",
@@ -56,3 +58,15 @@ def test_a_link_into_our_own_site_is_not_stored(url: str) -> None:
 @pytest.mark.parametrize("url", HARMLESS)
 def test_a_url_of_another_site_is_stored(url: str) -> None:
     assert storable_link(url) == url
+
+
+def test_chapters_are_cut_where_they_become_too_long_and_run_no_script() -> None:
+    chapters = [Chapter(timedelta(seconds=second), "章" * 300, RUNNING[0]) for second in range(300)]
+    files = (Enclosure("https://a.example/1.mp3", chapters=tuple(chapters)), Enclosure("https://a.example/2.mp3"))
+
+    entry, _ = storable_entry(ParsedEntry(enclosures=files))
+
+    first, second = entry.enclosures
+    assert 50 < len(first.chapters) < 300
+    assert {chapter.url for chapter in first.chapters} == {None}
+    assert second.chapters == ()

@@ -17,7 +17,7 @@ from feedmill.collect.entries.storable_text import (
     storable_link,
     storable_text,
 )
-from feedmill.model.parsed_feed import Enclosure, ParsedEntry
+from feedmill.model.parsed_feed import Chapter, Enclosure, ParsedEntry
 
 # In bytes. D1 stores no row above 2 MB, and these add up to less.
 LONGEST_CONTENT = 1_000_000
@@ -92,4 +92,15 @@ def _bounded_enclosures(enclosures: Sequence[Enclosure]) -> Iterable[Enclosure]:
         left -= len(url.encode()) + 300
         if left < 0:
             return
-        yield replace(enclosure, url=url, type=storable_text(enclosure.type, 200))
+        chapters = tuple(_bounded_chapters(enclosure.chapters))
+        yield replace(enclosure, url=url, type=storable_text(enclosure.type, 200), chapters=chapters)
+
+
+def _bounded_chapters(chapters: Sequence[Chapter]) -> Iterable[Chapter]:
+    left = LONGEST_LIST
+    for chapter in chapters:
+        title, url = storable_text(chapter.title) or "", storable_link(chapter.url)
+        left -= len(title.encode()) + len((url or "").encode()) + 60
+        if left < 0:
+            return
+        yield replace(chapter, title=title, url=url)

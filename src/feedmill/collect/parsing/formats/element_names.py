@@ -68,6 +68,7 @@ WELL_KNOWN_PREFIXES = {
     "googleplay": "http://www.google.com/schemas/play-podcasts/1.0",
     "sy": "http://purl.org/rss/1.0/modules/syndication/",
     "slash": "http://purl.org/rss/1.0/modules/slash/",
+    "psc": "http://podlove.org/simple-chapters",
     "wfw": "http://wellformedweb.org/CommentAPI/",
     "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -96,6 +97,7 @@ CONTAINERS = frozenset(
         "media:content",
         "itunes:owner",
         "itunes:category",
+        "psc:chapters",
         "skiphours",
         "skipdays",
     }
@@ -173,6 +175,7 @@ LEAVES = frozenset(
         "itunes:link",
         "itunes:keywords",
         "itunes:title",
+        "psc:chapter",
         "googleplay:image",
         "googleplay:author",
         "googleplay:description",

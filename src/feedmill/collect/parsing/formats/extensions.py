@@ -9,6 +9,7 @@ from feedmill.collect.parsing.formats.field_texts import first_text
 from feedmill.collect.parsing.formats.xml_scope import XmlScope
 
 _MAX_GROUPS = 3
+_SHORTEST_DURATION = timedelta(seconds=0.5)
 
 
 def media_elements(fields: Fields) -> Fields:
@@ -58,12 +59,18 @@ def _is_image(file: Element) -> bool:
 
 def parse_duration(text: str | None) -> timedelta | None:
     """Parses a duration of podcasts: `seconds`, `minutes:seconds` or `hours:minutes:seconds`."""
+    offset = parse_offset(text)
+    return timedelta(seconds=round(offset.total_seconds())) if offset and offset >= _SHORTEST_DURATION else None
+
+
+def parse_offset(text: str | None) -> timedelta | None:
+    """Parses a time within a file, of the same forms; it may be zero and have a fraction."""
     if not text:
         return None
     parts, seconds = text.strip().split(":", 3), 0.0
     try:
         for part in parts:
             seconds = seconds * 60 + float(part or 0)
-        return timedelta(seconds=round(seconds)) if len(parts) <= 3 and seconds >= 0.5 else None
+        return timedelta(milliseconds=round(seconds * 1000)) if len(parts) <= 3 and seconds >= 0 else None
     except (ValueError, OverflowError):
         return None
