@@ -50,11 +50,26 @@ class EntryPage(SearchResultPage):
     as_of: int = Field(description="The largest entry id at that time; send it as `up_to` to mark what you have seen.")
 
 
+class ChapterResponse(ResponseBody):
+    start: float = Field(description="In seconds.")
+    title: str
+    url: str | None
+
+
+class PlaybackPositionResponse(ResponseBody):
+    """How far you have played a file, on any device."""
+
+    seconds: int = Field(description="0 at the start, and after the end.")
+    played_at: datetime
+
+
 class EnclosureResponse(ResponseBody):
     url: str
     type: str | None
     length: int | None = Field(description="Bytes, if the feed says so.")
-    seconds: float | None
+    seconds: float | None = Field(description="The duration, if the feed says so.")
+    chapters: list[ChapterResponse]
+    position: PlaybackPositionResponse | None = Field(description="null if you have not played it.")
 
 
 class ArticleResponse(EntryResponse):

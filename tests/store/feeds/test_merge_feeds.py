@@ -26,6 +26,7 @@ from feedmill.store.schema import (
     image_tasks,
     labels,
     object_garbage,
+    playback_positions,
     pool_groups,
     states,
     subscriptions,
@@ -252,6 +253,26 @@ async def test_starred_labelled_and_read_later_entries_are_kept_also_without_a_s
     assert {row["entry_id"] for row in await env.rows(entry_labels)} == {merged.new_same, merged.lie}
     mine = (merged.new_same, merged.lie, merged.old)
     assert set(await visible_entries(env.db, merged.alice, mine)) == set(mine)
+
+
+async def test_playback_positions_go_on_in_the_target_unless_it_has_one(merged: Merged) -> None:
+    env = merged.env
+    for user, entry, seconds in (
+        (merged.alice, merged.old_same, 60),
+        (merged.alice, merged.lie, 61),
+        (merged.bob, merged.old_same, 62),
+        (merged.bob, merged.new_same, 63),
+    ):
+        await env.put(playback_positions, user_id=user, entry_id=entry, enclosure=0, seconds=seconds, played_at=AT)
+
+    await merged.merge()
+
+    rows = {(row["user_id"], row["entry_id"]): row["seconds"] for row in await env.rows(playback_positions)}
+    assert rows == {
+        (merged.alice, merged.new_same): 60,
+        (merged.alice, merged.lie): 61,
+        (merged.bob, merged.new_same): 63,
+    }
 
 
 async def test_an_entry_purged_from_the_source_is_new_in_the_target(merged: Merged) -> None:

@@ -18,9 +18,11 @@ from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.playback import PlaybackPosition
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
+from feedmill.store.entries.playback_positions import positions_of_entry
 from feedmill.store.entries.read_revisions import RevisionText, read_revision
 from feedmill.store.entries.visible_entries import VisibleEntry, visible_entry
 
@@ -31,13 +33,30 @@ CHARACTERS_A_MINUTE = 400
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
+class ArticleChapter(Struct, frozen=True, gc=False):
+    """A part of an audio or video file; `start` in seconds."""
+
+    start: float
+    title: str
+    url: str | None
+
+
+class EnclosurePosition(Struct, frozen=True, gc=False):
+    """How far the user has played a file, and when."""
+
+    seconds: int
+    played_at: datetime
+
+
 class ArticleEnclosure(Struct, frozen=True, gc=False):
-    """A file attached to an entry; None: the feed does not say."""
+    """A file attached to an entry; None: the feed does not say, or the user has not played it."""
 
     url: str
     type: str | None
     length: int | None
     seconds: float | None
+    chapters: tuple[ArticleChapter, ...]
+    position: EnclosurePosition | None
 
 
 class Article(EntrySummary, frozen=True, gc=False):
@@ -100,7 +119,7 @@ async def read_article(
         version=number,
         minutes=texts.minutes,
         categories=stored.categories,
-        enclosures=tuple(map(_enclosure, stored.enclosures)),
+        enclosures=await _enclosures(db, user_id, stored),
         comments_url=stored.comments_url,
         previous_id=before,
         next_id=after,
@@ -160,9 +179,20 @@ def _texts(html: str, entry: VisibleEntry, archived: Mapping[str, str]) -> Artic
     )
 
 
-def _enclosure(stored: Enclosure) -> ArticleEnclosure:
-    seconds = stored.duration.total_seconds() if stored.duration else None
-    return ArticleEnclosure(stored.url, stored.type, stored.length, seconds)
+async def _enclosures(db: Database, user_id: int, entry: VisibleEntry) -> tuple[ArticleEnclosure, ...]:
+    positions = await positions_of_entry(db, user_id, entry.id) if entry.enclosures else {}
+    return tuple(_enclosure(file, positions.get(place)) for place, file in enumerate(entry.enclosures))
+
+
+def _enclosure(stored: Enclosure, position: PlaybackPosition | None) -> ArticleEnclosure:
+    return ArticleEnclosure(
+        stored.url,
+        stored.type,
+        stored.length,
+        stored.duration.total_seconds() if stored.duration else None,
+        tuple(ArticleChapter(each.start.total_seconds(), each.title, each.url) for each in stored.chapters),
+        EnclosurePosition(position.seconds, position.played_at) if position else None,
+    )
 
 
 def reading_minutes(html: str) -> int:

@@ -157,13 +157,13 @@ async def _read_state(db: Database, merge: Merge) -> _MergeState:
 
 
 def _steps_for_states(found: _MergeState, params: dict[str, Any]) -> list[Step]:
-    """Copies states, labels and unread rows of entries that both feeds have to the entries of the target."""
+    """Copies states, labels, positions and unread rows of entries that both feeds have to those of the target."""
     if not found.same:
         return []
     return [
         Step(sql.JOIN_STATES, found.states_of_both),
-        *[Step(copy, params) for copy in (sql.COPY_STATES, sql.COPY_LABELS, sql.COPY_UNREAD)],
-        *[Step(drop, params) for drop in (sql.DROP_STATES, sql.DROP_LABELS, sql.FORGET_UNREAD)],
+        *[Step(copy, params) for copy in (sql.COPY_STATES, sql.COPY_LABELS, sql.COPY_POSITIONS, sql.COPY_UNREAD)],
+        *[Step(drop, params) for drop in (sql.DROP_STATES, sql.DROP_LABELS, sql.DROP_POSITIONS, sql.FORGET_UNREAD)],
         *_steps_to_read(found.read_in_source),
     ]
 

@@ -17,6 +17,7 @@ from feedmill.store.schema import (
     feeds,
     folder_subscriptions,
     image_tasks,
+    playback_positions,
     states,
     subscriptions,
     tombstones,
@@ -95,6 +96,16 @@ COPY_LABELS = insert_selected(
         *_are_same, entry_labels.c.entry_id == _in_source.c.id
     ),
 )
+COPY_POSITIONS = insert_selected(
+    playback_positions,
+    select(
+        playback_positions.c.user_id.label("a"),
+        _in_target.c.id.label("b"),
+        playback_positions.c.enclosure.label("c"),
+        playback_positions.c.seconds.label("d"),
+        playback_positions.c.played_at.label("e"),
+    ).where(*_are_same, playback_positions.c.entry_id == _in_source.c.id),
+)
 _subscribed = unread.c.subscription_id.label("d")
 # A subscriber of both feeds has the target's row in the unread list already, or has read it.
 COPY_UNREAD = insert_selected(
@@ -106,6 +117,7 @@ COPY_UNREAD = insert_selected(
 # Selected again in each statement, so that nothing is deleted that was not copied.
 _same_of_source = select(_in_source.c.id).where(*_are_same)
 DROP_STATES = states.delete().where(states.c.entry_id.in_(_same_of_source))
+DROP_POSITIONS = playback_positions.delete().where(playback_positions.c.entry_id.in_(_same_of_source))
 DROP_LABELS = entry_labels.delete().where(entry_labels.c.entry_id.in_(_same_of_source))
 FORGET_UNREAD = unread.delete().where(unread.c.entry_id.in_(_same_of_source))
 READ_IN_TARGET = unread.delete().where(unread.c.list_id == bindparam("list"), one_of(unread.c.entry_id, "ids"))

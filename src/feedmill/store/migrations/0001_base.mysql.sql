@@ -517,6 +517,18 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   INDEX image_tasks_waiting (status, next_attempt_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS playback_positions (
+  user_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  enclosure INTEGER NOT NULL,
+  seconds INTEGER NOT NULL,
+  played_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (user_id, entry_id, enclosure),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX playback_positions_of_entry (entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS pool_grants (
   group_id BIGINT NOT NULL,
   user_id BIGINT NOT NULL,

@@ -538,6 +538,19 @@ CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, 
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 
+CREATE TABLE IF NOT EXISTS playback_positions (
+  user_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  enclosure INTEGER NOT NULL,
+  seconds INTEGER NOT NULL,
+  played_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (user_id, entry_id, enclosure),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS playback_positions_of_entry ON playback_positions (entry_id);
+
 CREATE TABLE IF NOT EXISTS pool_grants (
   group_id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,

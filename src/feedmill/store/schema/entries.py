@@ -1,6 +1,6 @@
-"""Tables of entries, revisions, tombstones, unread lists, states, labels and full texts."""
+"""Tables of entries, revisions, tombstones, unread lists, states, playback positions, labels and full texts."""
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, UniqueConstraint
 
 from feedmill.store.columns import (
     Id,
@@ -57,6 +57,18 @@ states = table(
     Index("states_read", "user_id", "read_at", "entry_id"),
     Index("states_of_entry", "entry_id"),
     Index("states_later_expiry", "later_until"),
+)
+
+# How far a user has played the enclosures of entries; `enclosure` is the place of one, from 0.
+playback_positions = table(
+    "playback_positions",
+    belongs_to("users"),
+    belongs_to("entries", name="entry_id"),
+    Column("enclosure", Integer, nullable=False),
+    Column("seconds", Integer, nullable=False),
+    timestamp("played_at", required=True),
+    PrimaryKeyConstraint("user_id", "entry_id", "enclosure"),
+    Index("playback_positions_of_entry", "entry_id"),
 )
 
 labels = table(

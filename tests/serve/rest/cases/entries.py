@@ -6,6 +6,7 @@ from typing import Any
 
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
+from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import Revision
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label
@@ -55,6 +56,11 @@ async def _starred(site: Site, alice: Person) -> CaseRequest:
     return CaseRequest("/entries/export", secret=SECRET)
 
 
+async def _position(site: Site, alice: Person) -> CaseRequest:
+    entry = await entry_of(site, alice, enclosures=(Enclosure("https://example.org/a.mp3"),))
+    return CaseRequest(f"/entries/{entry}/enclosures/0/position", {"seconds": 4711}, "4711")
+
+
 async def _difference(site: Site, alice: Person) -> CaseRequest:
     entry = await entry_of(site, alice)
     await site.app.db.batch(steps_to_add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
@@ -97,6 +103,7 @@ CASES = {
     "GET /entries/export": Case(_starred, others=200),
     "GET /entries/{entry_id}": _of_entry("?raw=true"),
     "PATCH /entries/{entry_id}": _of_entry("", {"starred": True}),
+    "PUT /entries/{entry_id}/enclosures/{number}/position": Case(_position),
     "GET /entries/{entry_id}/revisions": _of_entry("/revisions"),
     "GET /entries/{entry_id}/difference": Case(_difference),
     "GET /entries/{entry_id}/original": _of_entry("/original"),

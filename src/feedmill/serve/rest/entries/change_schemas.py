@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, model_validator
 
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks
+from feedmill.model.playback import MAX_SECONDS
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, StrictInt, StrictTime
 
@@ -59,6 +60,13 @@ class MarkAllReadRequest(RequestBody):
 
 class UndoRequest(RequestBody):
     undo: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class PlaybackPositionRequest(RequestBody):
+    seconds: Annotated[StrictInt, Field(ge=0, le=MAX_SECONDS)] = Field(description="0 at the start, and after the end.")
+    played_at: StrictTime | None = Field(
+        default=None, description="By default now. A position that was played later is kept."
+    )
 
 
 class LabelRequest(RequestBody):

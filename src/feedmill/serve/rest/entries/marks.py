@@ -1,18 +1,21 @@
-"""Marks entries as read, starred or for later: one, many or a whole list; undo; fetching the full text."""
+"""Marks entries as read, starred or for later: one, many or a whole list; undo; playback; fetching the full text."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from fastapi.responses import Response
 
-from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, MarkAllReadResponse
+from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, MarkAllReadResponse, PlaybackPositionResponse
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.full_text import fetch_full_text
 from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks, apply_marks_to_entry, mark_all_read, undo_mark_all_read
+from feedmill.library.entries.playback import save_position
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_marks import MarkAllRead
+from feedmill.model.playback import PlaybackPosition
 from feedmill.serve.rest.core.dependencies import TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
@@ -21,8 +24,11 @@ from feedmill.serve.rest.entries.change_schemas import (
     BulkEntryChanges,
     EntryChanges,
     MarkAllReadRequest,
+    PlaybackPositionRequest,
     UndoRequest,
 )
+
+EnclosureNumber = Annotated[int, Path(ge=0, le=999)]
 
 router = APIRouter(prefix="/entries", tags=["entries"])
 
@@ -44,6 +50,17 @@ async def fetch_entry_full_text(app: TheApp, who: Writer, entry_id: PathId, agai
     await fetch_full_text(app.db, app.client, who.user.id, entry_id, now, again=again)
     article = await read_article(app.db, app.blobs, who.user.id, entry_id, now)
     return Response(msgspec.json.encode(article), media_type="application/json")
+
+
+@router.put("/{entry_id:int}/enclosures/{number}/position", responses=problem_responses(404))
+async def save_playback_position(
+    app: TheApp, who: Writer, entry_id: PathId, number: EnclosureNumber, asked: PlaybackPositionRequest
+) -> PlaybackPositionResponse:
+    """Saves how far you have played an enclosure (number 0 is the first), and returns the position that holds now."""
+    now = datetime.now(UTC)
+    position = PlaybackPosition(entry_id, number, asked.seconds, asked.played_at or now)
+    held = await save_position(app.db, who.user.id, position, now)
+    return PlaybackPositionResponse(seconds=held.seconds, played_at=held.played_at)
 
 
 @router.post("/mark", responses=problem_responses(404))
