@@ -45,6 +45,15 @@ def test_scripts_and_styles_stay_small() -> None:
     assert len(ASSETS[STYLESHEET].gzipped) < MOST_STYLE
 
 
+def test_our_scripts_are_sent_without_their_comments() -> None:
+    for path in (STATIC / "js").glob("*.js"):
+        code = [line for line in path.read_text().splitlines() if not line.strip().startswith("//")]
+
+        assert ASSETS[f"js/{path.name}"].body.decode().splitlines() == code, path.name
+        # What begins with // in such a text would be taken for a comment.
+        assert [line for line in code if line.count("`") % 2] == [], path.name
+
+
 def test_the_compressed_file_has_the_same_content() -> None:
     assert all(gzip.decompress(asset.gzipped) == asset.body for asset in ASSETS.values())
 
