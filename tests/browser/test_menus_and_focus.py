@@ -75,7 +75,7 @@ def test_every_menu_of_a_page_takes_every_letter(browser_user: BrowserUserMaker,
     rows, seen = rows_of(alice), changes(alice)
 
     for each in (menus.nth(place) for place in range(menus.count())):
-        if each.locator("summary").is_visible():
+        if each.locator("> summary").is_visible():
             reached += 1
             type_into(alice, each)
 
@@ -84,7 +84,7 @@ def test_every_menu_of_a_page_takes_every_letter(browser_user: BrowserUserMaker,
 
 
 def type_into(alice: BrowserUser, menu: Locator) -> None:
-    summary = menu.locator("summary")
+    summary = menu.locator("> summary")
     summary.press("Enter")
     expect(menu).to_have_attribute("open", "")
     expect(menu.locator(".sheet :focus")).to_have_count(1)
@@ -164,8 +164,10 @@ def test_a_finger_opens_the_labels_without_the_keyboard_of_the_phone(browser_use
     alice.page.locator(".row .title").first.tap()
     expect(alice.page.locator(".pane .article")).to_be_visible()
 
-    alice.page.locator(".menu.labels summary").tap()
+    alice.page.locator(".article-menu > summary").tap()
+    alice.page.locator(".part.labels > summary").tap()
 
-    expect(alice.page.locator(".menu.labels .sheet")).to_be_visible()
+    expect(alice.page.locator(".pane").get_by_label("New label")).to_be_visible()
+    expect(alice.page.locator(".pane").get_by_label("New label")).not_to_be_focused()
     alice.page.locator(".pane h1").tap(position={"x": 2, "y": 2}, force=True)
-    expect(alice.page.locator(".menu.labels .sheet")).to_be_hidden()
+    expect(alice.page.locator(".article-menu .sheet")).to_be_hidden()

@@ -273,7 +273,7 @@ def test_a_label_is_put_on_without_leaving_the_list(browser_user: BrowserUserMak
     alice.press("t")
     expect(alice.page.get_by_role("checkbox", name="水车")).to_be_checked()
     alice.page.get_by_role("checkbox", name="水车").uncheck()
-    alice.page.locator(".menu.labels").get_by_role("button", name="Save").click()
+    alice.page.locator(".part.labels").get_by_role("button", name="Save").click()
 
     expect(alice.page.locator(".pane .chip")).to_have_count(0)
     expect(alice.page.locator(".row").first).to_be_visible()

@@ -7,7 +7,7 @@ from playwright.sync_api import CDPSession, Locator, expect
 
 from tests.browser.axe import serious
 from tests.browser.browser_user import BrowserUser
-from tests.browser.page_timers import RESTING_FINGER
+from tests.browser.page_timers import RESTING_FINGER, SERVERS_TOAST
 
 BrowserUserMaker = Callable[..., BrowserUser]
 
@@ -61,6 +61,66 @@ def test_a_row_is_swiped_to_be_read_or_to_wait(browser_user: BrowserUserMaker) -
     expect(marked).to_contain_class("later")
     expect(alice.page.locator(".pane .article")).to_have_count(0)
     expect(alice.page).to_have_url("/all")
+
+
+def test_a_swipe_shows_what_it_does_and_can_be_undone(browser_user: BrowserUserMaker) -> None:
+    alice, touch = on_a_phone(browser_user, RESTING_FINGER, SERVERS_TOAST)
+    row = alice.page.locator(".row.unread:not(.later)").nth(1)
+    marked = alice.page.locator(f"#{row.get_attribute('id')}")
+    hint, undo = marked.locator(".hint-of-swipe"), alice.page.locator(".toast").get_by_role("button", name="Undo")
+    x, y = middle(marked)
+
+    touch.down(x, y)
+    touch.move(x + 40, y)
+    expect(hint).to_have_text("Read")
+    expect(marked).not_to_contain_class("far")
+    touch.move(x - 100, y)
+    expect(hint).to_have_text("Read later")
+    expect(marked).to_contain_class("far")
+    touch.up()
+    expect(marked).to_contain_class("later")
+    expect(hint).to_have_count(0)
+    assert serious(alice.page) == []
+    with alice.page.expect_response("**/marks"):
+        undo.tap()
+    expect(marked).not_to_contain_class("later")
+    expect(alice.page.locator(".toast")).to_have_count(0)
+
+    # Right after a drag that ends in a throw the browser takes a tap for its end.
+    touch.drag(x - 100, y, across=200)
+    expect(marked).not_to_contain_class("unread")
+    undo.click()
+    expect(marked).to_contain_class("unread")
+    touch.drag(x, y, across=50)
+    expect(marked).to_contain_class("unread")
+    touch.drag(x - 100, y, across=200)
+    touch.drag(x - 100, y, across=200)
+    expect(alice.page.locator(".toast")).to_contain_text("Marked as unread.")
+    undo.click()
+    expect(marked).not_to_contain_class("unread")
+
+
+def test_the_bar_of_an_article_has_four_actions_and_a_menu_with_the_rest(browser_user: BrowserUserMaker) -> None:
+    alice, _ = on_a_phone(browser_user)
+    alice.page.add_init_script("navigator.share = async (what) => { window.shared = what; }")
+    alice.page.reload()
+    alice.page.get_by_role("link", name="Larch, oak").tap()
+    bar = alice.page.get_by_role("toolbar")
+    expect(bar.locator(".tool:visible .caption")).to_have_text(["Back", "Star", "Read later", "Next", "More"])
+
+    bar.locator(".article-menu > summary").tap()
+    menu = bar.locator(".article-menu .sheet")
+    names = "Open original,Share,Copy link,Send by email,Fetch the full article,Read,Labels,Text and theme,Previous"
+    expect(menu.locator(".item:visible")).to_have_text(names.split(","))
+    assert serious(alice.page) == []
+    menu.get_by_text("Text and theme").tap()
+    expect(menu.get_by_text("Line height")).to_be_visible()
+    menu.get_by_role("button", name="Share").tap()
+
+    expect(menu).to_be_hidden()
+    shared = alice.page.evaluate("window.shared")
+    assert shared["url"].startswith("https://example.org/")
+    assert shared["title"] == alice.page.locator(".article h1").inner_text()
 
 
 def test_a_held_row_opens_a_menu_and_is_not_clicked(browser_user: BrowserUserMaker) -> None:

@@ -32,10 +32,13 @@ document.addEventListener("htmx:error", ({ target, detail }) => {
 // The message of the last change goes by itself, with its chance to undo.
 for (const toast of all(".toast")) setTimeout(() => toast.remove(), 10_000);
 
+// A link is shared as the system does it; where it can't, it is copied.
 document.addEventListener("click", async (event) => {
-  const copy = event.target.closest?.("[data-copies]");
-  if (!copy) return;
-  await navigator.clipboard.writeText(copy.dataset.copies);
+  const { copies: url, shares: title } = event.target.closest?.("[data-copies]")?.dataset ?? {};
+  if (!url) return;
+  // Whoever closes the system's dialog has changed their mind.
+  if (title !== undefined && navigator.share) return navigator.share({ title, url }).catch(() => {});
+  await navigator.clipboard.writeText(url);
   showToast(t("copied"));
 });
 

@@ -2,7 +2,7 @@
 
 import { all, one } from "./page.js";
 
-const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea";
+const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary";
 const before = new WeakMap();
 
 const controls = (menu) => all(CONTROLS, one(".sheet", menu)).filter((each) => each.checkVisibility());
@@ -11,14 +11,19 @@ const controls = (menu) => all(CONTROLS, one(".sheet", menu)).filter((each) => e
 export function enter(menu) {
   if (before.has(menu)) return;
   before.set(menu, document.activeElement);
-  const every = controls(menu);
-  const field = matchMedia("(hover: none)").matches ? null : every.find((each) => each.matches("input:not([type])"));
-  (field ?? every[0])?.focus();
+  focusField(menu) || controls(menu)[0]?.focus();
+}
+
+function focusField(menu) {
+  const field = matchMedia("(hover: none)").matches ? null : controls(menu).find((each) => each.matches("input:not([type])"));
+  field?.focus();
+  return field;
 }
 
 function leave(menu) {
   const back = before.get(menu);
   before.delete(menu);
+  for (const part of all(".part[open]", menu)) part.open = false;
   if (!back || !(menu.contains(document.activeElement) || document.activeElement === document.body)) return;
   (back.isConnected && back !== document.body ? back : one("summary", menu)).focus({ preventScroll: true });
 }
@@ -28,10 +33,21 @@ function close(menu) {
   leave(menu);
 }
 
-document.addEventListener("toggle", ({ target }) => target.matches(".menu") && (target.open ? enter : leave)(target), true);
+document.addEventListener("toggle", ({ target }) => {
+  if (target.matches(".menu")) (target.open ? enter : leave)(target);
+  else if (target.matches(".part[open]")) focusField(target.closest(".menu"));
+}, true);
 
 document.addEventListener("click", (event) => {
   for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) close(menu);
+  const item = event.target.closest?.(".menu .item");
+  const menu = item?.closest(".menu");
+  if (item?.matches("summary") && !menu.open) {
+    // A part of a closed menu, by its key: at once, because what is typed next is for its field.
+    event.preventDefault();
+    item.parentElement.open = menu.open = true;
+    enter(menu);
+  } else if (menu?.open && !item.matches("summary")) close(menu);
 });
 
 // What a menu was opened for is done.

@@ -104,7 +104,7 @@ document.addEventListener("click", (event) => {
   } else if (event.target.closest?.("[data-closes-pane]") && isOpen()) {
     event.preventDefault();
     leave();
-  } else if (event.target.closest?.(".pane a[rel]")) {
+  } else if (event.target.closest?.(".pane :is(a[rel=next], a[rel=prev])")) {
     // The neighbours of the pane's article are the rows beside it, as far as they are there.
     const row = step(event.target.closest("a").rel === "next" ? 1 : -1);
     if (!row) return;

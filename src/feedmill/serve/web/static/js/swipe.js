@@ -1,21 +1,70 @@
 // A finger on a row: moved to the right it is read or unread, to the left it waits for later, held it opens a menu.
+// While the row moves, what will be done shows beside it; afterwards it can be undone.
 
+import { one, showToast, t } from "./page.js";
 import { openMenu } from "./row_menu.js";
-import { list, toggle } from "./rows.js";
+import { OPPOSITE, apply, list } from "./rows.js";
 
 const FAR = 72;
 const STEEP = 0.6;
 const STILL = 10;
 const HELD = 500;
+const UNDO_FOR = 10;
 let begun = null;
 let holding = 0;
 
 const at = (event) => ({ x: event.changedTouches[0].clientX, y: event.changedTouches[0].clientY });
 const moved = (event) => ({ across: at(event).x - begun.x, along: at(event).y - begun.y });
 
+// By action: its icon, what it is called, and what is said once it is done.
+const ACTIONS = {
+  read: ["check", t("swipe_read"), t("swiped_read")],
+  unread: ["unread", t("swipe_unread"), t("swiped_unread")],
+  later: ["later", t("swipe_later"), t("swiped_later")],
+  unlater: ["close", t("swipe_unlater"), t("swiped_unlater")],
+};
+
 function end() {
   clearTimeout(holding);
+  begun?.row.classList.remove("dragged", "far");
+  begun?.hint?.remove();
   begun = null;
+}
+
+function actionOf(row, across) {
+  if (across > 0) return row.classList.contains("unread") ? "read" : "unread";
+  return row.classList.contains("later") ? "unlater" : "later";
+}
+
+const isAcross = ({ across, along }) => Math.abs(along) < Math.abs(across) * STEEP;
+const isFar = (moved) => Math.abs(moved.across) > FAR && isAcross(moved);
+
+// The row follows the finger, and uncovers what lifting the finger will do.
+function drag(move) {
+  const { row } = begun;
+  begun.isDragged ||= isAcross(move) && Math.abs(move.across) > STILL;
+  if (!begun.isDragged) return;
+  const action = actionOf(row, move.across);
+  if (begun.action !== action) showHint(action);
+  row.classList.add("dragged");
+  row.classList.toggle("far", isFar(move));
+  row.style.setProperty("--dragged", `${move.across}px`);
+}
+
+function showHint(action) {
+  begun.action = action;
+  begun.hint ??= Object.assign(document.createElement("div"), { className: "hint-of-swipe" });
+  const [name, words] = ACTIONS[action];
+  const icon = one("svg.i").cloneNode(true);
+  one("use", icon).setAttribute("href", `#i-${name}`);
+  begun.hint.dataset.action = action;
+  begun.hint.replaceChildren(icon, words);
+  begun.row.append(begun.hint);
+}
+
+function markAndOfferUndo(action, id) {
+  apply(action, id);
+  showToast(ACTIONS[action][2], "done", UNDO_FOR, () => apply(OPPOSITE[action], id));
 }
 
 list?.addEventListener("touchstart", (event) => {
@@ -34,18 +83,20 @@ function hold() {
 
 list?.addEventListener("touchmove", (event) => {
   if (!begun) return;
-  const { across, along } = moved(event);
-  if (Math.hypot(across, along) > STILL) clearTimeout(holding);
+  const move = moved(event);
+  if (Math.hypot(move.across, move.along) > STILL) clearTimeout(holding);
+  if (!begun.isHeld) drag(move);
 }, { passive: true });
 
 list?.addEventListener("touchend", (event) => {
   if (!begun) return;
   const { row, isHeld } = begun;
-  const { across, along } = moved(event);
+  const move = moved(event);
+  const action = actionOf(row, move.across);
   end();
   // What was held is not also clicked.
   if (isHeld) event.preventDefault();
-  else if (Math.abs(across) > FAR && Math.abs(along) < Math.abs(across) * STEEP) toggle(across > 0 ? "read" : "later", row.dataset.id);
+  else if (isFar(move)) markAndOfferUndo(action, row.dataset.id);
 });
 
 list?.addEventListener("touchcancel", end);
