@@ -39,6 +39,11 @@ CHINESE = (
     "便要慢一些；声音清脆，就可以快一点。”</p><p>这座磨坊建于一八七二年，历经三次洪水。如今，它每年仍能磨出两百多吨面粉，"
     "供应附近的几个村庄。</p>"
 )
+DURATION_AND_CHAPTERS = (
+    '<duration xmlns="http://www.itunes.com/dtds/podcast-1.0.dtd">16:40</duration>'
+    '<chapters xmlns="http://podlove.org/simple-chapters"><chapter start="0" title="Good morning"/>'
+    '<chapter start="00:01:05" title="Dressing the stone"/><chapter start="00:01:30" title="Letters"/></chapters>'
+)
 LONG_TITLE = (
     "A headline that goes on for a while because its editor was paid by the word and nobody dared to say anything "
     "about it"
@@ -78,6 +83,7 @@ def sample_feeds(origin: str) -> list[SampleFeed]:
     image = f'<img src="{origin}/wheel.png" alt="The wheel" width="480" height="270">'
     picture = f"<figure>{image}<figcaption>The wheel</figcaption></figure>"
     sound = f'<enclosure url="{origin}/talk.mp3" type="audio/mpeg" length="4200000"/>'
+    talk = sound + DURATION_AND_CHAPTERS
     return [
         SampleFeed(
             "/miller.xml",
@@ -128,7 +134,7 @@ def sample_feeds(origin: str) -> list[SampleFeed]:
             "/radio.xml",
             "Water & Stone Radio",
             [
-                SampleEntry("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
+                SampleEntry("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", talk),
                 SampleEntry("Episode 40: Listening to larch", PROSE, 180, "", sound),
             ],
             "Listening",

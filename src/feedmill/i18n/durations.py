@@ -1,4 +1,4 @@
-"""Chooses the unit in which a duration is written."""
+"""Chooses the unit in which a duration is written, or writes it as on a clock."""
 
 from datetime import timedelta
 from typing import Literal
@@ -20,3 +20,10 @@ def split_duration(length: timedelta) -> tuple[float, Unit]:
     if seconds < 730 * DAY:
         return round(seconds / DAY, 1 if seconds < 10 * DAY else None), "day"
     return round(seconds / YEAR), "year"
+
+
+def clock_text(seconds: float) -> str:
+    """`1:02:03` or `2:03`, as players show it."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -15,6 +15,7 @@ from feedmill.serve.web.entries import (
     lists,
     marks,
     news,
+    playback,
     player,
     selected_entries,
 )
@@ -58,6 +59,7 @@ ROUTES = [
     *entry_labels.routes,
     *marks.routes,
     *news.routes,
+    *playback.routes,
     *sidebar_counts.routes,
     *sidebar_pages.routes,
     *selected_entries.routes,

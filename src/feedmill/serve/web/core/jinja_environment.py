@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from feedmill import __version__
 from feedmill.i18n.catalogue import language_names
+from feedmill.i18n.durations import clock_text
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.serve.web.core.assets import asset_url
@@ -46,4 +47,5 @@ def template_environment() -> jinja2.Environment:
     environment.globals |= {"feed_screens": FEED_SCREENS}
     environment.filters["lang"] = lang_attribute
     environment.filters["size"] = format_bytes
+    environment.filters["clock"] = clock_text
     return environment

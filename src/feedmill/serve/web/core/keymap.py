@@ -53,6 +53,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("full", ("d",)),
             ("comments", ("c",)),
             ("images", ("i",)),
+            ("play", ("P",)),
             ("above", ("Y",)),
             ("below", ("B",)),
             ("all_read", ("A",)),

@@ -27,16 +27,14 @@ from feedmill.serve.web.core.localization import language_of, start_of_day
 from feedmill.serve.web.entries.article_images import failure_text, image_path
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
-
-PLAYABLE_TYPES = ("audio", "video")
+from feedmill.serve.web.entries.playback import PlayableFile, playable_files
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that comes with an article; `kind` is audio, video or file."""
+    """A file that comes with an article."""
 
     url: str
-    kind: str
     name: str
     bytes: int | None
 
@@ -57,6 +55,10 @@ class ArticleView:
     attached: list[Attachment]
     labels: list[UserLabel]
     chosen: ListFilter | None = None
+
+    @property
+    def playable(self) -> list[PlayableFile]:
+        return playable_files(self.entry)
 
     @property
     def previous(self) -> str | None:
@@ -149,6 +151,5 @@ def _card_pictures(request: Request, entry_id: int, html: str) -> dict[Player, C
 
 
 def _attachment(file: ArticleEnclosure) -> Attachment:
-    kind = (file.type or "").partition("/")[0]
     name = file.url.partition("?")[0].rstrip("/").rpartition("/")[2] or file.url
-    return Attachment(file.url, kind if kind in PLAYABLE_TYPES else "file", name, file.length)
+    return Attachment(file.url, name, file.length)

@@ -11,7 +11,7 @@ import "./article_images.js";
 import "./video_cards.js";
 import "./unread_counts.js";
 import "./sidebar.js";
-import "./media_position.js";
+import "./media_player.js";
 import "./news.js";
 import "./pull_to_refresh.js";
 import "./swipe.js";
