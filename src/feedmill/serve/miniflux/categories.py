@@ -15,9 +15,9 @@ from feedmill.library.jobs.start_refresh import refresh_selected
 from feedmill.library.subscriptions.folders import MAX_NAME, alter_folder, delete_folder, ensure_folders
 from feedmill.model.entry_marks import MarkAllRead
 from feedmill.model.user import Caller
-from feedmill.serve.miniflux.catalogue import NO_FOLDER, Catalogue, catalogue_of
 from feedmill.serve.miniflux.read_body import read_body
 from feedmill.serve.miniflux.responses import done, json_response
+from feedmill.serve.miniflux.user_feeds import NO_FOLDER, UserFeeds, load_user_feeds
 
 
 class CategoryBody(msgspec.Struct):
@@ -27,10 +27,10 @@ class CategoryBody(msgspec.Struct):
 async def list_categories(request: Request, who: Caller) -> Response:
     """All folders, and the category of feeds without one; with `counts=true` how many feeds and unread entries."""
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
+    user_feeds = await load_user_feeds(app, who)
     has_counts = request.query_params.get("counts") == "true"
     return json_response(
-        [catalogue.category(id) | (_counts(catalogue, id) if has_counts else {}) for id in catalogue.titles]
+        [user_feeds.category(id) | (_counts(user_feeds, id) if has_counts else {}) for id in user_feeds.titles]
     )
 
 
@@ -38,7 +38,7 @@ async def create_category(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     path = _path(await read_body(request, CategoryBody))
     ids = await ensure_folders(app.db, who.user.id, [path])
-    return json_response((await catalogue_of(app, who)).category(ids[path]), 201)
+    return json_response((await load_user_feeds(app, who)).category(ids[path]), 201)
 
 
 async def update_category(request: Request, who: Caller) -> Response:
@@ -46,7 +46,7 @@ async def update_category(request: Request, who: Caller) -> Response:
     path = _path(await read_body(request, CategoryBody))
     category_id = await _own(request, who)
     await alter_folder(app.db, who.user.id, category_id, path[-1], None, None)
-    return json_response((await catalogue_of(app, who)).category(category_id), 201)
+    return json_response((await load_user_feeds(app, who)).category(category_id), 201)
 
 
 async def delete_category(request: Request, who: Caller) -> Response:
@@ -58,7 +58,7 @@ async def delete_category(request: Request, who: Caller) -> Response:
 
 async def mark_category_read(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    scope = (await catalogue_of(app, who)).scope(None, request.path_params["category_id"])
+    scope = (await load_user_feeds(app, who)).scope(None, request.path_params["category_id"])
     await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), None, app.tools.clock())
     return done()
 
@@ -66,22 +66,22 @@ async def mark_category_read(request: Request, who: Caller) -> Response:
 async def refresh_category(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     work: JobPort = request.app.state.work
-    chosen = (await catalogue_of(app, who)).in_category(request.path_params["category_id"])
+    chosen = (await load_user_feeds(app, who)).in_category(request.path_params["category_id"])
     await refresh_selected(work, app.db, who.user.id, chosen)
     return done()
 
 
 async def list_category_feeds(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
-    return json_response([catalogue.feed(each) for each in catalogue.in_category(request.path_params["category_id"])])
+    user_feeds = await load_user_feeds(app, who)
+    return json_response([user_feeds.feed(each) for each in user_feeds.in_category(request.path_params["category_id"])])
 
 
 async def _own(request: Request, who: Caller) -> int:
     """The id of a folder; the category of feeds without one can't be changed."""
     app: App = request.app.state.app
     category_id: int = request.path_params["category_id"]
-    (await catalogue_of(app, who)).check_category(category_id)
+    (await load_user_feeds(app, who)).check_category(category_id)
     if category_id == NO_FOLDER:
         raise BadInput(Message("error.fixed_category"))
     return category_id
@@ -94,6 +94,6 @@ def _path(body: CategoryBody) -> tuple[str, ...]:
     return path
 
 
-def _counts(catalogue: Catalogue, category_id: int) -> dict[str, Any]:
-    feeds = catalogue.in_category(category_id)
+def _counts(user_feeds: UserFeeds, category_id: int) -> dict[str, Any]:
+    feeds = user_feeds.in_category(category_id)
     return {"feed_count": len(feeds), "total_unread": sum(each.unread_count for each in feeds)}

@@ -25,10 +25,10 @@ from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.user import Caller
 from feedmill.serve.http.app_images import image_urls_for
-from feedmill.serve.miniflux.catalogue import Catalogue, catalogue_of
 from feedmill.serve.miniflux.entry_query import read_entry_query
 from feedmill.serve.miniflux.read_body import read_body
 from feedmill.serve.miniflux.responses import HEADERS, done, json_response, rfc3339
+from feedmill.serve.miniflux.user_feeds import UserFeeds, load_user_feeds
 
 MOST_IDS = 100_000
 MOST_FOUND = 200
@@ -43,21 +43,21 @@ class EntriesBody(msgspec.Struct):
 
 async def list_entries(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
+    user_feeds = await load_user_feeds(app, who)
     path = request.path_params
-    query = read_entry_query(catalogue, request.query_params, path.get("feed_id"), path.get("category_id"))
+    query = read_entry_query(user_feeds, request.query_params, path.get("feed_id"), path.get("category_id"))
     query = await _among_found(request, who, query)
     if query is None:
         return json_response({"total": 0, "entries": []})
     total = await count_entries(app.db, who.user.id, query)
     ids = await sync_ids(app.db, who.user.id, query)
-    return json_response({"total": total, "entries": await _entries(request, who, catalogue, ids)})
+    return json_response({"total": total, "entries": await _entries(request, who, user_feeds, ids)})
 
 
 async def list_entry_ids(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
-    query = read_entry_query(catalogue, request.query_params)
+    user_feeds = await load_user_feeds(app, who)
+    query = read_entry_query(user_feeds, request.query_params)
     if query is None:
         return json_response({"total": 0, "entry_ids": []})
     if "limit" not in request.query_params:
@@ -68,9 +68,9 @@ async def list_entry_ids(request: Request, who: Caller) -> Response:
 
 async def read_entry(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
-    found = await _entries(request, who, catalogue, [request.path_params["entry_id"]])
-    if not found or not _is_within(request, catalogue, found[0]["feed_id"]):
+    user_feeds = await load_user_feeds(app, who)
+    found = await _entries(request, who, user_feeds, [request.path_params["entry_id"]])
+    if not found or not _is_within(request, user_feeds, found[0]["feed_id"]):
         raise NotFound(Message("error.no_such_entry"))
     return json_response(found[0])
 
@@ -118,11 +118,11 @@ async def _one(request: Request, who: Caller) -> RenderedEntry:
     return found[0]
 
 
-async def _entries(request: Request, who: Caller, catalogue: Catalogue, ids: Sequence[int]) -> list[dict[str, Any]]:
+async def _entries(request: Request, who: Caller, user_feeds: UserFeeds, ids: Sequence[int]) -> list[dict[str, Any]]:
     app: App = request.app.state.app
     assert who.app_password is not None
     found = await rendered_entries(app.db, who.user.id, ids, image_urls_for(request, who.app_password.id))
-    return [_entry(catalogue, entry) for entry in found]
+    return [_entry(user_feeds, entry) for entry in found]
 
 
 async def _among_found(request: Request, who: Caller, query: SyncQuery | None) -> SyncQuery | None:
@@ -135,17 +135,17 @@ async def _among_found(request: Request, who: Caller, query: SyncQuery | None) -
     return replace(query, among=tuple(item.id for item in found.items))
 
 
-def _is_within(request: Request, catalogue: Catalogue, feed_id: int) -> bool:
+def _is_within(request: Request, user_feeds: UserFeeds, feed_id: int) -> bool:
     """Whether the entry is of the feed or category that the path names."""
     path = request.path_params
-    scope = catalogue.scope(path.get("feed_id"), path.get("category_id"))
+    scope = user_feeds.scope(path.get("feed_id"), path.get("category_id"))
     return scope.subscription_ids is None or feed_id in scope.subscription_ids
 
 
-def _entry(catalogue: Catalogue, entry: RenderedEntry) -> dict[str, Any]:
+def _entry(user_feeds: UserFeeds, entry: RenderedEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
-        "user_id": catalogue.user_id,
+        "user_id": user_feeds.user_id,
         "feed_id": entry.subscription_id,
         "status": "unread" if entry.is_unread else "read",
         "hash": entry.guid,
@@ -160,17 +160,17 @@ def _entry(catalogue: Catalogue, entry: RenderedEntry) -> dict[str, Any]:
         "share_code": "",
         "starred": entry.starred_at is not None,
         "reading_time": reading_minutes(entry.html),
-        "enclosures": [_enclosure(catalogue, entry, place) for place in range(len(entry.enclosures))],
-        "feed": catalogue.feed(catalogue.find_subscription(entry.subscription_id)),
+        "enclosures": [_enclosure(user_feeds, entry, place) for place in range(len(entry.enclosures))],
+        "feed": user_feeds.feed(user_feeds.find_subscription(entry.subscription_id)),
         "tags": list(dict.fromkeys([*entry.labels, *entry.categories])),
     }
 
 
-def _enclosure(catalogue: Catalogue, entry: RenderedEntry, place: int) -> dict[str, Any]:
+def _enclosure(user_feeds: UserFeeds, entry: RenderedEntry, place: int) -> dict[str, Any]:
     enclosure = entry.enclosures[place]
     return {
         "id": entry.id * ENCLOSURES_PER_ENTRY + place,
-        "user_id": catalogue.user_id,
+        "user_id": user_feeds.user_id,
         "entry_id": entry.id,
         "url": enclosure.url,
         "mime_type": enclosure.type or "",

@@ -9,7 +9,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.serve.http.app_parameters import AppParameters
-from feedmill.serve.miniflux.catalogue import Catalogue
+from feedmill.serve.miniflux.user_feeds import UserFeeds
 
 Value = TypeVar("Value")
 
@@ -33,7 +33,7 @@ TRUTHS = {"1": True, "true": True, "": None, "0": False, "false": False}
 
 
 def read_entry_query(
-    catalogue: Catalogue, written: QueryParams, feed_id: int | None = None, category_id: int | None = None
+    user_feeds: UserFeeds, written: QueryParams, feed_id: int | None = None, category_id: int | None = None
 ) -> SyncQuery | None:
     """The entries that the query asks for; None if there can be none."""
     sent = AppParameters(written.multi_items())
@@ -43,7 +43,7 @@ def read_entry_query(
     states = statuses - {None}
     after, before = sent.number("after_entry_id", 0) or 0, sent.number("before_entry_id") or LAST_ID
     return SyncQuery(
-        scope=catalogue.scope(
+        scope=user_feeds.scope(
             feed_id if feed_id is not None else sent.number("feed_id"),
             category_id if category_id is not None else sent.number("category_id"),
         ),

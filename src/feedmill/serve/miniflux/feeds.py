@@ -25,9 +25,9 @@ from feedmill.model.entry_marks import MarkAllRead
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import Caller
 from feedmill.serve.http.body_limits import with_body_limit
-from feedmill.serve.miniflux.catalogue import NO_FOLDER, Catalogue, catalogue_of
 from feedmill.serve.miniflux.read_body import read_body
 from feedmill.serve.miniflux.responses import HEADERS, done, json_response
+from feedmill.serve.miniflux.user_feeds import NO_FOLDER, UserFeeds, load_user_feeds
 
 FEED_TYPES = {"rss": "rss", "atom": "atom", "json": "json"}
 MAX_TITLE = 1000
@@ -50,13 +50,13 @@ class DiscoverBody(msgspec.Struct):
 
 async def list_feeds(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
-    return json_response([catalogue.feed(each) for each in catalogue.subscriptions.values()])
+    user_feeds = await load_user_feeds(app, who)
+    return json_response([user_feeds.feed(each) for each in user_feeds.subscriptions.values()])
 
 
 async def count_entries_of_feeds(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    found = (await catalogue_of(app, who)).subscriptions.values()
+    found = (await load_user_feeds(app, who)).subscriptions.values()
     return json_response(
         {
             "reads": {str(each.id): max(each.entry_count - each.unread_count, 0) for each in found},
@@ -70,7 +70,7 @@ async def create_feed(request: Request, who: Caller) -> Response:
     work: JobPort = request.app.state.work
     cache: ResponseCache = request.app.state.discovery_cache
     body = await read_body(request, NewFeedBody)
-    folders = _folders(await catalogue_of(app, who), body.category_id) or ()
+    folders = _folders(await load_user_feeds(app, who), body.category_id) or ()
     wanted = SubscribeRequest(body.feed_url, folder_ids=folders)
     added = await subscribe(app.tools, who.user, wanted, cache)
     if not added.is_fetched:
@@ -94,24 +94,24 @@ async def discover_feeds(request: Request, who: Caller) -> Response:
 
 
 async def read_feed(request: Request, who: Caller) -> Response:
-    catalogue, subscription = await _own(request, who)
-    return json_response(catalogue.feed(subscription))
+    user_feeds, subscription = await _own(request, who)
+    return json_response(user_feeds.feed(subscription))
 
 
 async def update_feed(request: Request, who: Caller) -> Response:
     """Changes title, category and whether it is paused; other members are ignored."""
     app: App = request.app.state.app
     body = await read_body(request, FeedBody)
-    catalogue, subscription = await _own(request, who)
+    user_feeds, subscription = await _own(request, who)
     settings: dict[str, Any] = {}
     if body.title is not None:
         settings["title"] = body.title[:MAX_TITLE].strip() or None
     if body.disabled is not None:
         settings["paused"] = body.disabled
-    change = SubscriptionChange(settings, _folders(catalogue, body.category_id))
+    change = SubscriptionChange(settings, _folders(user_feeds, body.category_id))
     await update_subscription(app.db, app.tools.rules, who.user.id, subscription.id, change, app.tools.clock())
-    catalogue, subscription = await _own(request, who)
-    return json_response(catalogue.feed(subscription), 201)
+    user_feeds, subscription = await _own(request, who)
+    return json_response(user_feeds.feed(subscription), 201)
 
 
 async def delete_feed(request: Request, who: Caller) -> Response:
@@ -130,14 +130,14 @@ async def refresh_feed(request: Request, who: Caller) -> Response:
 async def refresh_all_feeds(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     work: JobPort = request.app.state.work
-    found = list((await catalogue_of(app, who)).subscriptions.values())
+    found = list((await load_user_feeds(app, who)).subscriptions.values())
     await refresh_many(work, app.db, who.user.id, found, None)
     return done()
 
 
 async def mark_feed_read(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
-    scope = (await catalogue_of(app, who)).scope(request.path_params["feed_id"], None)
+    scope = (await load_user_feeds(app, who)).scope(request.path_params["feed_id"], None)
     await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), None, app.tools.clock())
     return done()
 
@@ -170,15 +170,15 @@ async def import_feeds(request: Request, who: Caller) -> Response:
     return json_response({"message": "Feeds imported successfully"}, 201)
 
 
-async def _own(request: Request, who: Caller) -> tuple[Catalogue, Subscription]:
+async def _own(request: Request, who: Caller) -> tuple[UserFeeds, Subscription]:
     app: App = request.app.state.app
-    catalogue = await catalogue_of(app, who)
-    return catalogue, catalogue.find_subscription(request.path_params["feed_id"])
+    user_feeds = await load_user_feeds(app, who)
+    return user_feeds, user_feeds.find_subscription(request.path_params["feed_id"])
 
 
-def _folders(catalogue: Catalogue, category_id: int | None) -> tuple[int, ...] | None:
+def _folders(user_feeds: UserFeeds, category_id: int | None) -> tuple[int, ...] | None:
     """The folders of a feed in this category; None: unchanged."""
     if category_id is None:
         return None
-    catalogue.check_category(category_id)
+    user_feeds.check_category(category_id)
     return () if category_id == NO_FOLDER else (category_id,)

@@ -23,7 +23,7 @@ NO_FOLDER_TITLE = "All"
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class UserFeeds:
     user_id: int
     subscriptions: Mapping[int, Subscription]
     folders: Sequence[Folder]
@@ -114,7 +114,7 @@ UNUSED_FEED_FIELDS: dict[str, Any] = {
 """Members that clients read, for settings that Feedmill has not, or does not tell to apps."""
 
 
-async def catalogue_of(app: App, who: Caller) -> Catalogue:
+async def load_user_feeds(app: App, who: Caller) -> UserFeeds:
     subscriptions = await subscriptions_of_user(app.db, who.user.id)
     folders = await folders_of_user(app.db, who.user.id)
-    return Catalogue(who.user.id, {each.id: each for each in subscriptions}, folders)
+    return UserFeeds(who.user.id, {each.id: each for each in subscriptions}, folders)
