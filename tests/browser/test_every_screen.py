@@ -51,6 +51,7 @@ PATHS = (
     "/settings",
     "/settings/sessions",
     "/settings/api-keys",
+    "/settings/apps",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

@@ -35,6 +35,7 @@ from feedmill.serve.web.subscriptions import (
 from feedmill.serve.web.users import (
     api_keys,
     appearance,
+    apps,
     keymap,
     own_css,
     registration,
@@ -87,6 +88,7 @@ ROUTES = [
     *settings.routes,
     *sessions.routes,
     *api_keys.routes,
+    *apps.routes,
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,

@@ -58,6 +58,7 @@ PAGES = [
     "/settings",
     "/settings/sessions",
     "/settings/api-keys",
+    "/settings/apps",
     "/settings/webhooks",
     "/pools",
     "/pools/new",
