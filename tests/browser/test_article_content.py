@@ -208,6 +208,28 @@ def test_a_formula_is_drawn_as_one(browser_user: BrowserUserMaker, site_server: 
     assert alice.page.locator(".body math").evaluate("(math) => math.namespaceURI").endswith("MathML")
 
 
+DRAWING = (
+    "<svg viewBox='0 0 300 120' onload='window.hacked=1'><rect width='300' height='120' fill='#cde'/>"
+    "<script>window.hacked=2</script><text x='20' y='60'>Words of the drawing</text></svg>"
+)
+
+
+def test_a_drawing_is_shown_and_does_nothing(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    publish(site_server, "A drawing", f"<p>Before</p>{DRAWING}<p>After</p>")
+    alice = browser_user()
+    asked = foreign_requests(alice.page, site_server.origin)
+
+    open_article(alice, "A drawing")
+    alice.until("() => document.querySelector('.body img')?.naturalWidth > 0")
+    address = str(alice.page.locator(".body img").get_attribute("src"))
+    expect(alice.page.locator(".body")).not_to_contain_text("Words of the drawing")
+    alice.page.goto(address)
+
+    expect(alice.page.locator("text")).to_have_text("Words of the drawing")
+    assert alice.page.evaluate("() => window.hacked ?? 'nothing'") == "nothing"
+    assert asked == []
+
+
 # --- images in full size ----------------------------------------------------------------------------------
 
 

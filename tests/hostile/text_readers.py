@@ -41,6 +41,7 @@ from feedmill.errors import FeedmillError
 from feedmill.html import (
     attached_media,
     base_url,
+    drawings,
     embedded_frames,
     formulas,
     frame_cards,
@@ -252,6 +253,11 @@ READERS: dict[str, Read] = {
     "html.attached_media.add_attached_media": lambda text: attached_media.add_attached_media(
         text, text, text, [attached_media.MediaFile(f"{URL}/{text}.png", text), attached_media.MediaFile(text)], {}, ""
     ),
+    "html.drawings.svg_document": drawings.svg_document,
+    "html.drawings.svg_document: in a drawing": lambda text: drawings.svg_document(f"<svg><g>{text}"),
+    "html.drawings.svg_document: in a tag": lambda text: drawings.svg_document(f"<svg {text}>"),
+    "html.drawings.drawing_size": lambda text: drawings.drawing_size({"viewbox": text, "width": text, "height": text}),
+    "html.rewrite_tags.find_drawing": lambda text: rewrite_tags.find_drawing(f"<svg><g>{text}", 0),
     "html.embedded_frames.link_to_frame": lambda text: embedded_frames.link_to_frame(
         "iframe", {"src": text, "title": text, "width": text}, URL
     ),

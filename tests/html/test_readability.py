@@ -5,6 +5,7 @@ import time
 import pytest
 
 from feedmill.html.readability import MAX_PAGE_LENGTH, extract_article
+from feedmill.html.sanitize import sanitize_html
 
 PROSE = "The river rose in the night, and by the morning, as everybody had feared, it stood in the streets. "
 ARTICLE = f"<p>{PROSE}</p><p>Nobody was hurt. {PROSE}</p><img src='/flood.jpg'><p>{PROSE}</p>"
@@ -53,3 +54,13 @@ def test_a_hostile_page_takes_no_longer_than_a_moment(piece: str, size_share: fl
     extract_article(page)
 
     assert time.process_time() - started < 20 * size_share
+
+
+def test_the_players_of_known_sites_stay_and_other_frames_go() -> None:
+    frames = "<iframe src='//www.youtube.com/embed/dQw4w9WgXcQ'></iframe><iframe src='https://ads.example/'></iframe>"
+    prose = "<p>The stone turns slowly at first, then faster, and the flour comes warm from between the two.</p>" * 5
+
+    found = extract_article(f"<html><body><article>{prose}{frames}</article></body></html>") or ""
+
+    assert "dQw4w9WgXcQ" in sanitize_html(found)
+    assert "ads.example" not in found

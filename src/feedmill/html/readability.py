@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from lxml import etree, html
 from lxml.html import HtmlElement
 
+from feedmill.html.players import find_player
 from feedmill.html.selectors import Selector
 
 MAX_PAGE_LENGTH = 2_000_000
@@ -49,6 +50,7 @@ def extract_article(page: str, keep: Selector | None = None, drop: Selector | No
         return None
     if drop is not None:
         _drop(drop.outermost(body))
+    _keep_players(body)
     if keep is not None and (chosen := keep.outermost(body)):
         return _html(_without_removed_tags(chosen))
     _strip(body)
@@ -58,6 +60,13 @@ def extract_article(page: str, keep: Selector | None = None, drop: Selector | No
     if best is None or len(best.text_content()) < MIN_ARTICLE_LENGTH:
         return None
     return _html(_parts(best, scores))
+
+
+def _keep_players(body: HtmlElement) -> None:
+    """Keeps the frames of known players, by a name that the sanitizer takes for a frame too; all others are removed."""
+    for frame in list(body.iter("iframe")):
+        if find_player(frame.get("src") or frame.get("data-src") or ""):
+            frame.tag = "amp-iframe"
 
 
 def _html(parts: Iterable[HtmlElement]) -> str:

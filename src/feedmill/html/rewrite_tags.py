@@ -4,7 +4,8 @@ It is one linear pass over the tags; nh3 is the second pass. nh3 alone takes 30 
 gigabytes for formatting tags that multiply; the output of this pass contains neither. Attribute values are decoded
 and encoded again, so no unusual encoding survives.
 
-Frames become links. Formulas keep their MathML; a tag of HTML ends an unclosed one. Drawings (SVG) are left out.
+Frames become links. Formulas keep their MathML; a tag of HTML ends an unclosed one. A drawing (SVG) becomes an image
+if there is an address for it, and is left out otherwise.
 """
 
 import re
@@ -71,11 +72,27 @@ ChooseAttributes = Callable[[str, dict[str, str]], dict[str, str]]
 """Given a tag's name and attributes, returns the attributes to write."""
 LinkFrame = Callable[[str, dict[str, str]], FrameLink | None]
 """Given the name and attributes of a frame, returns the link to write in its place."""
+DrawingImage = Callable[[int, dict[str, str]], dict[str, str] | None]
+"""Given the number of a drawing and its attributes, returns the attributes of the image to write in its place."""
 
 
-def rewrite_tags(html: str, choose: ChooseAttributes, link_frame: LinkFrame = lambda _tag, _found: None) -> str:
+def rewrite_tags(
+    html: str,
+    choose: ChooseAttributes,
+    link_frame: LinkFrame = lambda _tag, _found: None,
+    drawing_image: DrawingImage = lambda _number, _found: None,
+) -> str:
     """Returns the HTML with allowed tags only, each with the attributes that `choose` returns."""
-    writer = _Writer(choose, link_frame)
+    return _write(html, _Writer(choose, link_frame, drawing_image)).finish()
+
+
+def find_drawing(html: str, number: int) -> str | None:
+    """The part of the HTML with that drawing, by the number that `rewrite_tags` gives it; None if there is none."""
+    spans = _write(html, _Writer(lambda _tag, found: found)).drawing_spans
+    return html[slice(*spans[number])] if 0 <= number < len(spans) else None
+
+
+def _write(html: str, writer: "_Writer") -> "_Writer":
     position = writer.simple_tags(html, 0)
     while tag := next(tags(html, HTML, position), None):
         writer.text(html[position : tag.start])
@@ -83,12 +100,18 @@ def rewrite_tags(html: str, choose: ChooseAttributes, link_frame: LinkFrame = la
         is_raw = tag.name in HTML.raw_text and not tag.closing
         position = writer.simple_tags(html, end_of_raw_text(html, tag) if is_raw else tag.end)
     writer.text(html[position:])
-    return writer.finish()
+    return writer
 
 
 class _Writer:
-    def __init__(self, choose: ChooseAttributes, link_frame: LinkFrame) -> None:
-        self._choose, self._link_frame = choose, link_frame
+    def __init__(
+        self,
+        choose: ChooseAttributes,
+        link_frame: LinkFrame = lambda _tag, _found: None,
+        drawing_image: DrawingImage = lambda _number, _found: None,
+    ) -> None:
+        self._choose, self._link_frame, self._drawing_image = choose, link_frame, drawing_image
+        self.drawing_spans: list[tuple[int, int]] = []
         self._pieces: list[str] = []
         self._open: list[str] = []
         self._image_sources: set[str] = set()
@@ -131,8 +154,11 @@ class _Writer:
             self._end(name) if tag.closing else self._start(name, attributes(html, tag))
         elif tag.closing:
             return
-        elif name == "svg":
-            self._drawings = int(not is_self_closing(html, tag))
+        elif name == "svg" and not is_self_closing(html, tag):
+            self._drawings = 1
+            if image := self._drawing_image(len(self.drawing_spans), attributes(html, tag)):
+                self._start("img", image)
+            self.drawing_spans.append((tag.start, len(html)))
         elif name == "math":
             self._formula = len(self._open)
             self._start(name, attributes(html, tag))
@@ -207,6 +233,7 @@ class _Writer:
             self._drawings = 0
         if not self._drawings:
             self._html_in_drawing = 0
+            self.drawing_spans[-1] = (self.drawing_spans[-1][0], tag.end if tag.name == "svg" else tag.start)
         return bool(self._drawings) or tag.name == "svg"
 
     def _close_implied(self, name: str) -> None:

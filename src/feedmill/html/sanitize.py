@@ -7,19 +7,21 @@ The stored HTML never changes; it is rendered each time it is shown:
 """
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 
 import nh3
 
 from feedmill.absolute_urls import absolute_url
 from feedmill.html.base_url import find_base_url
+from feedmill.html.drawings import drawing_size
 from feedmill.html.embedded_frames import FrameLink, link_to_frame
 from feedmill.html.formulas import FORMULA_ATTRIBUTES, FORMULA_TAGS, safe_formula_value
 from feedmill.html.images import replace_images
 from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
 from feedmill.html.srcset import parse_srcset
 
+DrawingUrl = Callable[[int], str]
 NO_IMAGES: Mapping[str, str] = MappingProxyType({})
 
 # fmt: off
@@ -72,12 +74,20 @@ _cleaner = nh3.Cleaner(
 )
 
 
-def render_article_html(html: str | None, base_url: str | None = None, archived: Mapping[str, str] = NO_IMAGES) -> str:
-    """Returns safe HTML with `archived[url]` in place of each archived image; the others keep their own URL."""
+def render_article_html(
+    html: str | None,
+    base_url: str | None = None,
+    archived: Mapping[str, str] = NO_IMAGES,
+    drawing_url: DrawingUrl | None = None,
+) -> str:
+    """Returns safe HTML with `archived[url]` in place of each archived image; the others keep their own URL.
+
+    With `drawing_url`, drawings are images that are loaded from there by their number.
+    """
     if not html:
         return ""
     base = find_base_url(html, base_url)
-    return _sanitize(replace_images(html, base_url, archived), base, frozenset(archived.values()))
+    return _sanitize(replace_images(html, base_url, archived), base, frozenset(archived.values()), drawing_url)
 
 
 def sanitize_html(html: str, base_url: str | None = None) -> str:
@@ -88,21 +98,30 @@ def sanitize_html(html: str, base_url: str | None = None) -> str:
     return _sanitize(html, find_base_url(html, base_url), frozenset())
 
 
-def _sanitize(html: str, base: str | None, archived_urls: Container[str]) -> str:
+def _sanitize(html: str, base: str | None, archived_urls: frozenset[str], drawing_url: DrawingUrl | None = None) -> str:
+    own_urls = set(archived_urls)
+
     def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
         forced = FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)
         if not found:
             return forced
         allowed, chosen = ALLOWED_ATTRIBUTES[tag], {}
         for name, value in found.items():
-            if name in allowed and (safe_value := _safe_value(tag, name, value, base, archived_urls)) is not None:
+            if name in allowed and (safe_value := _safe_value(tag, name, value, base, own_urls)) is not None:
                 chosen[name] = safe_value
         return chosen | forced if forced else chosen
 
     def link_frame(tag: str, found: dict[str, str]) -> FrameLink | None:
         return link_to_frame(tag, found, base)
 
-    cleaned: str = _cleaner.clean(rewrite_tags(html, choose, link_frame))
+    def drawing_image(number: int, found: dict[str, str]) -> dict[str, str] | None:
+        size = drawing_size(found) if drawing_url else None
+        if drawing_url is None or size is None:
+            return None
+        own_urls.add(url := drawing_url(number))
+        return {"src": url, "alt": found.get("aria-label", ""), "width": str(size[0]), "height": str(size[1])}
+
+    cleaned: str = _cleaner.clean(rewrite_tags(html, choose, link_frame, drawing_image))
     return cleaned
 
 

@@ -1,8 +1,9 @@
 """Reads one entry with its sanitized text, enclosures and neighbours."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -11,7 +12,9 @@ from msgspec import Struct
 
 from feedmill.archive.blobs import Blobs
 from feedmill.errors import NotFound
+from feedmill.html.drawings import svg_document
 from feedmill.html.plain_text import plain_text
+from feedmill.html.rewrite_tags import find_drawing
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_urls
@@ -31,6 +34,10 @@ CHARACTERS_A_MINUTE = 400
 
 # Scripts that are counted by character: kana, han, hangul.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+
+
+ArticleDrawingUrl = Callable[[int, bool, int], str]
+"""The address that loads a drawing: of an entry, of its full text or of that of the feed, by its number there."""
 
 
 class ArticleChapter(Struct, frozen=True, gc=False):
@@ -96,8 +103,12 @@ async def read_article(
     within: EntryListQuery | None = None,
     version: int | None = None,
     raw: bool = False,
+    drawing_url: ArticleDrawingUrl | None = None,
 ) -> Article:
-    """The entry in its newest version, or in `version`; with its neighbours in the list `within`."""
+    """The entry in its newest version, or in `version`; with its neighbours in the list `within`.
+
+    Drawings are left out without `drawing_url`.
+    """
     stored = await find_entry(db, user_id, entry_id)
     number = stored.revision_count if version is None else version
     text = await find_revision(db, entry_id, number)
@@ -110,7 +121,7 @@ async def read_article(
         "link": text.link,
         "author": text.author,
     }
-    texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, stored, archived)
+    texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, stored, archived, drawing_url)
     return Article(
         **shown,
         html=texts.html,
@@ -139,6 +150,18 @@ async def find_revision(db: Database, entry_id: int, number: int) -> RevisionTex
     if text is None:
         raise NotFound(Message("error.no_such_revision"))
     return text
+
+
+async def read_drawing(db: Database, user_id: int, entry_id: int, is_full: bool, number: int) -> str | None:
+    """A drawing of the entry's text, as an SVG document; None if there is none that can be shown."""
+    stored = await find_entry(db, user_id, entry_id)
+    html = stored.full_html or "" if is_full else (await find_revision(db, entry_id, stored.revision_count)).html
+    return await run_in_thread_if_large(len(html), _drawing, html, number)
+
+
+def _drawing(html: str, number: int) -> str | None:
+    found = find_drawing(html, number)
+    return svg_document(found) if found else None
 
 
 async def neighbours(
@@ -171,10 +194,13 @@ def list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:
     return entry.sort_at
 
 
-def _texts(html: str, entry: VisibleEntry, archived: Mapping[str, str]) -> ArticleTexts:
+def _texts(
+    html: str, entry: VisibleEntry, archived: Mapping[str, str], drawing_url: ArticleDrawingUrl | None
+) -> ArticleTexts:
+    of_feed, of_page = (drawing_url and partial(drawing_url, entry.id, is_full) for is_full in (False, True))
     return ArticleTexts(
-        render_article_html(html, entry.base_url, archived),
-        render_article_html(entry.full_html, entry.full_url, archived) if entry.full_html else None,
+        render_article_html(html, entry.base_url, archived, of_feed),
+        render_article_html(entry.full_html, entry.full_url, archived, of_page) if entry.full_html else None,
         reading_minutes(entry.full_html or html),
     )
 

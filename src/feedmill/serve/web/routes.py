@@ -8,6 +8,7 @@ from feedmill.serve.web.bookmarks import bookmark_pages
 from feedmill.serve.web.core import assets, pwa, quick_switcher
 from feedmill.serve.web.entries import (
     article,
+    article_drawings,
     article_images,
     entry_labels,
     full_text,
@@ -55,6 +56,7 @@ ROUTES = [
     *lists.routes,
     *article.routes,
     *article_images.routes,
+    *article_drawings.routes,
     *full_text.routes,
     *player.routes,
     *entry_labels.routes,

@@ -117,6 +117,25 @@ async def test_an_article_whose_page_is_a_video_has_its_card_above_the_text(site
     assert bodies[1] == [("p", None), ("a", "/player/youtube/dQw4w9WgXcQ")]
 
 
+async def test_a_drawing_is_served_as_an_inert_image_to_those_who_may_read_it(
+    site: Site, alice: Visitor, charlie: Visitor
+) -> None:
+    long = f"<svg width='90' height='90'>{'<g>' * 140_000}</svg>"
+    html = f"<svg width='90' height='90'><circle r='5'/></svg>{long}"
+    await subscribe_to(site, await alice.user(site), SampleFeed("/d.xml", "D", [SampleEntry("Drawn", html)]))
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Drawn']/@href")
+    small, large = (await alice.see(href)).xpath("//article//img/@src")
+
+    shown, left_out = await alice.client.get(small), await alice.client.get(large)
+
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
+    assert shown.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert "<circle r=" in shown.text
+    assert (left_out.status_code, "Open the original: <a href=" in left_out.text) == (404, True)
+    assert (await alice.client.get(small.replace("n=0", "n=9"))).status_code == 404
+    assert (await charlie.client.get(small)).status_code == 404
+
+
 async def stone_article(site: Site, alice: Visitor) -> str:
     """Subscribes to the feed whose first article has an image, and returns the address of that article."""
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])

@@ -24,6 +24,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.localization import language_of, start_of_day
+from feedmill.serve.web.entries.article_drawings import drawing_path
 from feedmill.serve.web.entries.article_images import failure_text, image_path
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
@@ -88,7 +89,10 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
     app = the_app(request)
     opened = await _open_view_or_unread(request, user_id, view)
     chosen = list_filter_of(request, opened.address.name, opened.address.usual)
-    article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=opened.wanted(chosen))
+    within = opened.wanted(chosen)
+    article = await read_article(
+        app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within, drawing_url=drawing_path
+    )
     shown = await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
     return replace(shown, chosen=chosen)
 

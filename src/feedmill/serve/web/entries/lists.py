@@ -26,6 +26,7 @@ from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
+from feedmill.serve.web.entries.article_drawings import drawing_path
 from feedmill.serve.web.entries.article_images import image_path
 from feedmill.serve.web.entries.article_view import ArticleView, article_view, item_path
 from feedmill.serve.web.entries.day_headings import day_headings
@@ -144,7 +145,9 @@ def _page_size(density: str, is_first: bool) -> int:
 async def _texts(request: Request, user: User, items: list[EntrySummary], view: ViewAddress) -> dict[int, ArticleView]:
     """The article of each entry by id, for the density that shows whole articles."""
     app, now = the_app(request), datetime.now(UTC)
-    articles = [await read_article(app.db, app.blobs, user.id, item.id, now) for item in items]
+    articles = [
+        await read_article(app.db, app.blobs, user.id, item.id, now, drawing_url=drawing_path) for item in items
+    ]
     return {article.id: await article_view(request, article, view) for article in articles}
 
 
