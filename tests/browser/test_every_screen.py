@@ -9,16 +9,18 @@ from playwright.sync_api import Page, Request, Response
 
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_marks import EntryMarks
+from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.store.entries.labels import add_label
 from feedmill.store.search.saved_searches import save_search
 from tests.browser import sample_feeds, test_accessibility, test_feeds, test_health, test_settings_pools_admin
-from tests.browser.axe import serious
+from tests.browser.axe import serious, unreadable
 from tests.browser.browser_user import BrowserUser
 from tests.browser.site_server import SiteServer
 
 BrowserUserMaker = Callable[..., BrowserUser]
 MOST_SCRIPT = 40_000
 SMALLEST = 320
+THEMES = [theme for theme in APPEARANCE_VALUES["theme"] if theme != "system"]
 PATHS = (
     "/unread",
     "/today",
@@ -87,6 +89,34 @@ SEEN_BY_AXE_ELSEWHERE = {
     *test_health.PATHS,
     *test_settings_pools_admin.PATHS,
 }
+# Made of the same parts as another one, so that its colours need no look of their own.
+COLOURED_LIKE_ANOTHER = {
+    "/today",
+    "/starred",
+    "/later",
+    "/history",
+    "/folder/1",
+    "/label/1",
+    "/search",
+    "/search?q=zeppelin+wheel",
+    "/labels",
+    "/starters",
+    "/folders",
+    "/feed/1/archive/reparse",
+    "/feed/1/edit/preview",
+    "/settings/sessions",
+    "/pools/new",
+    "/admin/users/new",
+    "/admin/users/1",
+    "/admin/feeds/1/merge?into=2",
+    "/admin/hosts/127.0.0.1",
+    "/keys/edit",
+    "/go",
+    "/logout",
+    "/offline",
+    "/register",
+    "/nowhere",
+}
 ERRORS = {"/nowhere": 404, "/register": 403, "/search?q=%22open&in=/feed/1": 422}
 
 
@@ -144,6 +174,22 @@ def test_every_screen_is_for_everybody_fits_the_smallest_phone_and_asks_nobody_e
 
     assert found == {path: (ERRORS.get(path, 200), [], 1, SMALLEST) for path in PATHS}
     assert others == []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_text_can_be_read_in_every_theme(browser_user: BrowserUserMaker, part: int) -> None:
+    alice = browser_user(color_scheme="light")
+    paths = [path for path in PATHS if path not in COLOURED_LIKE_ANOTHER]
+
+    # The frame is the same on all of them.
+    found = {"frame": unreadable(alice.page, THEMES, "body")}
+    for path in paths[part::4]:
+        alice.page.goto(path)
+        found[path] = unreadable(alice.page, THEMES, "main")
+
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
+    assert len(paths) >= 30
+    assert {"light", "dark", "sepia", "contrast"} <= set(THEMES)
 
 
 def width_on_the_smallest_phone(page: Page) -> int:
