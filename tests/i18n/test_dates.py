@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from feedmill.collect.entries.changes import BELOW_ALL_DATES
 from feedmill.i18n.dates import DateFormatter, time_zone
 from feedmill.i18n.translator import translator
 
@@ -84,3 +85,11 @@ def test_a_moment_that_nobody_knows_is_a_dash() -> None:
 @pytest.mark.parametrize("name", ["", "Nowhere/At_All", "../../etc/passwd", "/etc/passwd", "\x00"])
 def test_a_zone_that_nobody_knows_is_utc(name: str) -> None:
     assert time_zone(name) is UTC
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Honolulu", "Asia/Shanghai"])
+def test_what_lists_put_below_all_dates_has_a_heading_without_a_day(zone: str) -> None:
+    when = DateFormatter(translator("zh_CN"), time_zone(zone), NOW)
+
+    assert when.day_heading(BELOW_ALL_DATES) == "无日期"
+    assert when.day_heading("1900-01-02T12:00:00.000Z") == "1900年1月2日周二"

@@ -9,6 +9,8 @@ from feedmill.i18n.durations import Unit
 from feedmill.i18n.translator import Translator
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+# Lists put entries without a date before the first year that a date may have.
+FIRST_YEAR = 1900
 # The longest name of a zone has 32 characters.
 MAX_ZONE_LENGTH = 64
 
@@ -74,6 +76,8 @@ class DateFormatter:
     def day_heading(self, moment: datetime | str) -> str:
         """`Today`, `Yesterday`, `Monday, 16 November`, with the year when it is not this one."""
         at, today = self.local(moment), self.local(self.now)
+        if at.year < FIRST_YEAR:
+            return self._t("time.no_date")
         if 0 <= (days := (today.date() - at.date()).days) <= 1:
             return self._t("time.yesterday" if days else "time.today")
         form = "MMMMEEEEd" if at.year == today.year else "yMMMMEEEEd"

@@ -5,7 +5,7 @@ import pytest
 from feedmill.errors import NotFound
 from feedmill.library.cursors import to_cursor
 from feedmill.library.entries.marks import apply_marks
-from feedmill.library.search.run_search import SearchRequest, run_search
+from feedmill.library.search.run_search import SearchRequest, count_results, run_search
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.search_query import SearchOrder
@@ -106,6 +106,29 @@ async def test_pages_continue_and_end(db: Database, order: SearchOrder) -> None:
     assert len(titles) == len(set(titles)) == 20
     if order == "date":
         assert titles == sorted(titles, reverse=True)
+
+
+async def test_results_are_counted_up_to_a_limit_among_what_the_user_may_see(
+    any_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    mine, others = await library.feed("one"), await library.feed("two")
+    subscription = await library.subscribe(alice, mine)
+    await library.subscribe(bob, others)
+    await library.arrive(mine, *(f"river {number}" for number in range(6)), "lake")
+    await library.arrive(others, "river elsewhere")
+    [starred] = await library.arrive(mine, "river last")
+    await apply_marks(any_db, alice.id, [starred], EntryMarks(starred=True), NOW)
+
+    async def count(user: User, text: str, within: str = "") -> int:
+        return await count_results(any_db, user.id, SearchRequest(text, within=within), NOW)
+
+    assert [await count(alice, text) for text in ("river", "lake OR river", "river -last", "sea")] == [7, 8, 6, 0]
+    assert [await count(alice, text) for text in ("is:starred", "is:unread", f"feed:{subscription} lake")] == [1, 8, 1]
+    assert (await count(bob, "river"), await count(alice, "lake", f"feed:{subscription}")) == (1, 1)
+    monkeypatch.setattr("feedmill.library.search.run_search.MOST_COUNTED", 3)
+    assert (await count(alice, "river"), await count(alice, "is:unread")) == (4, 4)
 
 
 async def test_no_input_reaches_a_database_as_its_own_query_syntax(any_db: Database) -> None:

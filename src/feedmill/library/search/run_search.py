@@ -14,7 +14,10 @@ from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import And, SearchCondition, SearchOrder
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
-from feedmill.store.search.find_entries import RANKED, find_best_matches, find_newest_matches
+from feedmill.store.search.find_entries import RANKED, count_matches, find_best_matches, find_newest_matches
+
+# Matches are looked at one by one to know whether the user may see them.
+MOST_COUNTED = 10_000
 
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
@@ -43,12 +46,22 @@ class SearchResult:
 
 async def run_search(db: Database, user_id: int, request: SearchRequest, now: datetime) -> SearchResult:
     """The entries that match, among those that the user may see; raises `BadSearch`."""
-    condition = await parse_search(db, user_id, request.text, now)
-    if request.within:
-        condition = And((await parse_search(db, user_id, request.within, now), condition))
+    condition = await _condition(db, user_id, request, now)
     if request.order == "date":
         return await _newest(db, user_id, condition, request)
     return await _best(db, user_id, condition, request)
+
+
+async def count_results(db: Database, user_id: int, request: SearchRequest, now: datetime) -> int:
+    """How many entries match; one more than `MOST_COUNTED` stands for any greater number. Raises `BadSearch`."""
+    return await count_matches(db, await _condition(db, user_id, request, now), user_id, MOST_COUNTED + 1)
+
+
+async def _condition(db: Database, user_id: int, request: SearchRequest, now: datetime) -> SearchCondition:
+    condition = await parse_search(db, user_id, request.text, now)
+    if request.within:
+        condition = And((await parse_search(db, user_id, request.within, now), condition))
+    return condition
 
 
 async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> SearchCondition:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, exists, literal_column, select
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, exists, func, literal_column, select
 
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import SearchCondition
@@ -59,6 +59,16 @@ async def find_best_matches(
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 
+async def count_matches(db: Database, condition: SearchCondition, user_id: int, most: int) -> int:
+    """How many entries match, counted up to `most`."""
+    dialect = search_dialect(db.dialect_name)
+    search = prepare_search(condition, dialect.match_text)
+    driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
+    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, most, True)
+    [row] = await db.query(count_statement(key), {**_of(user_id), **search.params})
+    return int(row["n"])
+
+
 async def _found_by(db: Database, statement: Select[Any], most: int, params: dict[str, Any]) -> ListedEntries:
     found = to_listed_entries(await db.query(statement, params))
     return dict(islice(found.items(), most))
@@ -86,6 +96,12 @@ def best_statement(key: StatementKey) -> Select[Any]:
     """The statement for a page of the best matches with the columns that a list shows."""
     keys = keys_by_rank(key).subquery("keys")
     return select_listed_entries(keys).order_by(keys.c.score, keys.c.place.desc())
+
+
+@lru_cache(maxsize=256)
+def count_statement(key: StatementKey) -> Select[Any]:
+    """The statement that counts the matches, up to the size of the key. It walks as a page of that size does."""
+    return select(func.count().label("n")).select_from(keys_by_date(key).subquery("keys"))
 
 
 def keys_by_date(key: StatementKey) -> Select[Any]:

@@ -1,6 +1,7 @@
 """Searching and saved searches without scripts."""
 
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from lxml import html
@@ -145,6 +146,36 @@ async def test_more_results_come_as_rows(site: Site, alice: Visitor, monkeypatch
 
     assert answer.text.count('<li class="row') == 3
     assert "<html" not in answer.text
+
+
+async def test_results_are_counted_on_the_first_page(alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(page: Any) -> list[str]:
+        return [text_of(count) for count in page.xpath("//*[@class='count'][ancestor::search]")]
+
+    assert told(await alice.see("/search?q=cache")) == ["1 result"]
+    assert told(await alice.see("/search?q=is:unread")) == ["8 results"]
+    assert told(await alice.see("/search?q=zeppelin")) == []
+    monkeypatch.setattr("feedmill.serve.web.search.search_pages.ROWS", 3)
+    assert told(await alice.see("/search?q=is:unread")) == ["8 results"]
+    monkeypatch.setattr("feedmill.serve.web.search.search_pages.count_results", AsyncMock(return_value=10_001))
+    assert told(await alice.see("/search?q=is:unread")) == ["more than 10,000 results"]
+    [more] = (await alice.see("/search?q=is:unread&order=date")).xpath("//li[@class='more']/a/@href")
+    assert told(await alice.see(more)) == []
+
+
+async def test_a_search_over_a_list_gets_the_results_alone(alice: Visitor) -> None:
+    asked = {"HX-Request": "true"}
+    found = await alice.client.get("/search?q=cache", headers=asked)
+    nothing = await alice.client.get("/search?q=clever+cache+is:starred", headers=asked)
+    mistake = await alice.client.get("/search?q=%22open", headers=asked)
+
+    assert "<html" not in found.text + nothing.text + mistake.text
+    assert titles(html.fromstring(found.text)) == ["Against the clever cache"]
+    assert "1 result" in found.text
+    assert "No results for" in nothing.text
+    assert (mistake.status_code, "This quotation mark is not closed." in mistake.text) == (422, True)
+    for answer in (found, nothing, mistake):
+        assert len(html.fromstring(f"<div>{answer.text}</div>").xpath("//ol[@class='rows']")) == 1
 
 
 async def test_other_users_cannot_use_or_delete_a_saved_search(alice: Visitor, charlie: Visitor) -> None:

@@ -15,7 +15,7 @@ from feedmill.library.entries.labels import find_label
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
 from feedmill.library.search.query_tokens import MOST_CHARACTERS
-from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
+from feedmill.library.search.run_search import SearchRequest, SearchResult, count_results, parse_search, run_search
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.subscriptions.folders import find_folder
@@ -76,11 +76,11 @@ async def show_search(request: Request) -> Response:
     try:
         results = await _find(request, caller.user, question)
     except BadSearch as mistake:
-        return await _show_page(request, caller.user, question, 422, mistake=mistake)
-    if is_fragment_request(request):
+        return await _show(request, caller.user, question, 422, mistake=mistake)
+    if is_fragment_request(request) and not results.is_first:
         return render_template(request, "entries/more_rows.html", listing=results)
     suggestions = [] if results.items or not results.is_first else await _suggestions(request, caller.user, question)
-    return await _show_page(request, caller.user, question, results=results, suggestions=suggestions)
+    return await _show(request, caller.user, question, results=results, suggestions=suggestions)
 
 
 @accepts_form({"q": TEXT, "in": VIEW_FIELD.or_empty.optional, "name": TEXT})
@@ -143,7 +143,13 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     items = [highlight_entry(entry, words) for entry in await add_snippets(db, found.items, words)]
     more, has_days = question.at(cursor=found.next) if found.next else None, question.order == "date"
     beyond = from_cursor(cursor) if cursor and has_days else None
-    return SearchResults(items, more, cursor is None, beyond=beyond, has_days=has_days)
+    total = None if cursor else await _total(db, user, asked, found)
+    return SearchResults(items, more, cursor is None, total, beyond=beyond, has_days=has_days)
+
+
+async def _total(db: Database, user: User, asked: SearchRequest, found: SearchResult) -> int:
+    """How many entries match a search whose first page is known."""
+    return await count_results(db, user.id, asked, datetime.now(UTC)) if found.next else len(found.items)
 
 
 async def _suggestions(request: Request, user: User, question: SearchForm) -> list[tuple[str, str]]:
@@ -159,6 +165,14 @@ async def _suggestions(request: Request, user: User, question: SearchForm) -> li
         if len(found) < MOST_SUGGESTIONS and (await run_search(db, user.id, asked, now)).items:
             found.append((near.text, near.at()))
     return found
+
+
+async def _show(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:
+    """The page, or only what was found for a search over a list; `more` is what is known beyond `EMPTY_RESULT`."""
+    if not is_fragment_request(request):
+        return await _show_page(request, user, question, status, **more)
+    values = dict(EMPTY_RESULT) | more | {"question": question}
+    return render_template(request, "search/results.html", status, **values)
 
 
 async def _show_page(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:

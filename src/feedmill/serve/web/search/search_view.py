@@ -12,6 +12,7 @@ from feedmill.i18n.dates import DateFormatter
 from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.library.search.query_hints import terms_of
 from feedmill.library.search.query_names import name_term
+from feedmill.library.search.run_search import MOST_COUNTED
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import SearchOrder
 from feedmill.serve.web.entries.article_view import ArticleView, item_path
@@ -114,11 +115,16 @@ class SearchForm:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """A page of results, with the attributes of a list."""
+    """A page of results, with the attributes of a list.
+
+    `total` is counted for the first page alone, up to `most_counted`; one more stands for any greater number.
+    """
 
     items: Sequence[EntrySummary]
     more: str | None
     is_first: bool
+    total: int | None = None
+    most_counted: int = MOST_COUNTED
     pictures: Mapping[int, str] = field(default_factory=dict)
     texts: Mapping[int, ArticleView] = field(default_factory=dict)
     # Where the page before ended; None unless the newest come first.

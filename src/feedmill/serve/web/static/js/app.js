@@ -1,5 +1,7 @@
 // What scripts add to pages that work without them.
 
+// First: it gives the list back before the reading pane looks for its row.
+import "./search_over_list.js";
 import "./busy_forms.js";
 import "./feed_table.js";
 import "./quick_switcher.js";
