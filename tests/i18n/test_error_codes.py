@@ -20,7 +20,7 @@ FOR_OPERATORS = (
     "run",
     "secret_key.py",
     "serve/data_lock.py",
-    "serve/http/server.py",
+    "serve/http/connections/server.py",
     "settings.py",
     "store/archive/database_load.py",
     "store/drivers",

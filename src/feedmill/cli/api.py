@@ -10,7 +10,7 @@ from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import open_distributed, require_scalable_settings
 from feedmill.secret_key import require_shared_key
 from feedmill.serve import asgi
-from feedmill.serve.http.server import listen, public_address, serve_on
+from feedmill.serve.http.connections.server import listen, public_address, serve_on
 from feedmill.settings import Settings
 
 

@@ -9,8 +9,7 @@ from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.relative_times import time_ago, time_until
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
-from feedmill.model.feed import Feed
-from feedmill.model.feed_state import IS_IN_STATE, feed_state
+from feedmill.model.feed import IS_IN_STATE, Feed, feed_state
 from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import all_feeds
 

@@ -12,7 +12,7 @@ from feedmill.run.announce_presence import announce_presence
 from feedmill.run.embedded import open_embedded, run_periodic_parts
 from feedmill.serve import asgi
 from feedmill.serve.data_lock import lock_data_folder
-from feedmill.serve.http.server import listen, public_address, serve_on
+from feedmill.serve.http.connections.server import listen, public_address, serve_on
 from feedmill.settings import Settings
 
 

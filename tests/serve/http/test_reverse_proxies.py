@@ -8,8 +8,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from feedmill.serve.http.auth import origin_of
-from feedmill.serve.http.connection_limits import ConnectionRegistry
-from feedmill.serve.http.server import uvicorn_config
+from feedmill.serve.http.connections.connection_limits import ConnectionRegistry
+from feedmill.serve.http.connections.server import uvicorn_config
 from feedmill.serve.http.session_cookie import set_session_cookie
 from feedmill.settings import load_settings
 

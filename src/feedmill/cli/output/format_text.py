@@ -1,6 +1,6 @@
 """Formats counts and sizes for the terminal."""
 
-from feedmill.model.byte_sizes import format_bytes
+from feedmill.i18n.byte_sizes import format_bytes
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:

@@ -6,8 +6,7 @@ from typing import Any
 
 from feedmill.cli.output.print_text import print_json_line
 from feedmill.i18n.messages import Message
-from feedmill.model.feed import Feed
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import Feed, feed_state
 from feedmill.model.refresh import FetchLogLine
 from feedmill.model.timestamps import iso_or_none, to_iso
 

@@ -8,8 +8,7 @@ import msgspec
 from feedmill.collect.refresh_decision import FETCHES_UNTIL_MOVE, StoredPollingHints
 from feedmill.collect.scheduling.cadence import DAY, SHORTEST_INTERVAL, PublishingPattern, automatic_interval
 from feedmill.i18n.messages import Message
-from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus, feed_state
 from feedmill.model.refresh import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from feedmill.i18n.natural_order import natural_key
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.retention import count_expired_entries_of_feed
 from feedmill.store.archive.user_storage_usage import ArchiveSize, archive_size_by_feed, archive_size_since

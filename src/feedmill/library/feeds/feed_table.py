@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from feedmill.i18n.natural_order import natural_key
 from feedmill.library.subscriptions.folders import folder_and_descendants, folder_paths
-from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.statistics import archived_bytes_by_feed, entries_by_day

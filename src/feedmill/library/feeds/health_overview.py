@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from feedmill.i18n.natural_order import NaturalKey, natural_key
 from feedmill.model.hosts import host_of
-from feedmill.model.natural_order import NaturalKey, natural_key
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database

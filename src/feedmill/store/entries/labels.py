@@ -6,8 +6,8 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
+from feedmill.i18n.natural_order import natural_key
 from feedmill.model.entry_marks import EntryLabel, UserLabel
-from feedmill.model.natural_order import natural_key
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, labels

@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, select
 
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
-from feedmill.model.natural_order import natural_key
+from feedmill.i18n.natural_order import natural_key
 from feedmill.model.subscription import Folder
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select
 
+from feedmill.i18n.natural_order import natural_key
 from feedmill.model.feed import PRIVATE_URL_MARKER
-from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import SidebarFeed, SubscriptionName
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of

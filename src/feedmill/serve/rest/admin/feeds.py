@@ -14,8 +14,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
-from feedmill.model.feed import FeedStatus, without_owner
-from feedmill.model.feed_state import FeedState, feed_state
+from feedmill.model.feed import FeedState, FeedStatus, feed_state, without_owner
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.paginate import decode_cursor, split_page
 from feedmill.serve.rest.core.base_models import RequestBody

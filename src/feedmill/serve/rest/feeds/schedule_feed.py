@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from feedmill.library.jobs.start_refresh import refresh_one
 from feedmill.library.subscriptions.lookup import feed_of_subscription, find_subscription_of_feed
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import feed_state
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses

@@ -11,8 +11,7 @@ from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
-from feedmill.model.feed import Feed, without_owner
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import Feed, feed_state, without_owner
 from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page

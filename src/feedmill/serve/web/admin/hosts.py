@@ -12,7 +12,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.admin.blocked_hosts import block_host, parse_blocked_host, unblock_host
 from feedmill.library.admin.hosts import host_overview, hosts_overview
 from feedmill.library.cursors import cursor_at
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.admin.feeds import public_title, public_url

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.merge_feeds import NotMergeable, find_feed_to_merge, merge_into_feed, plan_merge
-from feedmill.model.feed_state import feed_state
+from feedmill.model.feed import feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.web.admin.feeds import FEEDS_PATH, public_title, public_url, requested_feed
 from feedmill.serve.web.core.app_state import the_app

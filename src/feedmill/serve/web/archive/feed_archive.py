@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.byte_sizes import format_bytes
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
 from feedmill.library.archive.feed_images import list_images, total_images
@@ -16,7 +17,6 @@ from feedmill.library.archive.raw_bodies import days_left, list_raw_bodies
 from feedmill.library.archive.request_images import fetch_missing_images, retry_failed_images
 from feedmill.library.archive.storage_usage import count_expiring
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.image import ImageStatus
 from feedmill.model.timestamps import from_iso, iso_or_none
 from feedmill.model.user import User

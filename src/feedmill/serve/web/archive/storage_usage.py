@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.archive.purge import PurgeCounts, preview_purge, retention_periods
+from feedmill.i18n.byte_sizes import format_bytes
 from feedmill.i18n.translator import Translator
 from feedmill.library.archive.storage_usage import FeedStorageUsage, forecast_storage, storage_usage_by_feed
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.localization import translator_and_dates

@@ -8,9 +8,9 @@ import jinja2
 from markupsafe import Markup
 
 from feedmill import __version__
+from feedmill.i18n.byte_sizes import format_bytes
 from feedmill.i18n.catalogue import language_names
 from feedmill.i18n.durations import clock_text
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.serve.web.core.assets import asset_url
 from feedmill.serve.web.sidebar.sidebar import FEED_SCREENS

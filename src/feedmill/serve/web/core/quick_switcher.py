@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.i18n.natural_order import natural_key
 from feedmill.i18n.translator import Translator
-from feedmill.model.natural_order import natural_key
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request

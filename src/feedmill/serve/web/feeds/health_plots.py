@@ -6,10 +6,10 @@ from datetime import date, datetime, timedelta
 
 from markupsafe import Markup
 
+from feedmill.i18n.byte_sizes import format_bytes
 from feedmill.i18n.dates import DateFormatter
 from feedmill.i18n.translator import Translator
 from feedmill.library.feeds.health import FailureGroup, FeedHealth
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.refresh import FetchLogLine
 from feedmill.serve.web.core.plots import PlotMark, bars, heat_grid, shaped_bars

@@ -4,6 +4,7 @@ from starlette.datastructures import FormData
 
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
+from feedmill.i18n.natural_order import NaturalKey, natural_key
 from feedmill.library.subscriptions.folders import (
     check_folders,
     clip_path,
@@ -12,7 +13,6 @@ from feedmill.library.subscriptions.folders import (
     folders_of_user,
 )
 from feedmill.model.feed import ArchivePolicy
-from feedmill.model.natural_order import NaturalKey, natural_key
 from feedmill.serve.web.core.form_fields import matching
 from feedmill.serve.web.core.read_form import form_text, read_id
 from feedmill.store.database import Database

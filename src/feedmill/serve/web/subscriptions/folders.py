@@ -9,9 +9,9 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
+from feedmill.i18n.natural_order import natural_key
 from feedmill.library.subscriptions import folders as own
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
-from feedmill.model.natural_order import natural_key
 from feedmill.model.subscription import Folder
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app

@@ -6,10 +6,10 @@ from typing import Any
 
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import CallerError
+from feedmill.i18n.byte_sizes import format_bytes
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached
 from feedmill.library.users.limits import ByteQuotaReached
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.hosts import host_of
 
 PROBLEM_KINDS = {

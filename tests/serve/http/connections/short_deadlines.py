@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from feedmill.serve.http.connection_limits import ConnectionRegistry
-from feedmill.serve.http.server import DeadlineServer, uvicorn_config
+from feedmill.serve.http.connections.connection_limits import ConnectionRegistry
+from feedmill.serve.http.connections.server import DeadlineServer, uvicorn_config
 from feedmill.settings import load_settings
 from tests.waiting import slow_pace, until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.model.natural_order import natural_key
+from feedmill.i18n.natural_order import natural_key
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import repeat
 
 import pytest
 
-from tests.serve.http.short_deadlines import LARGE, TimedSite, head, timed_site
+from tests.serve.http.connections.short_deadlines import LARGE, TimedSite, head, timed_site
 from tests.waiting import slow_pace
 
 # A real server with real deadlines.

@@ -13,9 +13,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from feedmill.errors import CallerError
-from feedmill.serve.http.connection_limits import ConnectionRegistry
-from feedmill.serve.http.open_file_limit import reserve_open_files
-from feedmill.serve.http.slow_clients import Deadlines, TimedProtocol
+from feedmill.serve.http.connections.connection_limits import ConnectionRegistry
+from feedmill.serve.http.connections.open_file_limit import reserve_open_files
+from feedmill.serve.http.connections.slow_clients import Deadlines, TimedProtocol
 from feedmill.settings import Settings
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.model.byte_sizes import format_bytes
+from feedmill.i18n.byte_sizes import format_bytes
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer
+from feedmill.serve.http.connections.connection_limits import ConnectionRegistry, Peer
 from feedmill.settings import Settings
 
 # The minimum rate at which a client must send or read, in each period of body_seconds or send_seconds.

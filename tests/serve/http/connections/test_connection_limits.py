@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from feedmill.serve.http import connection_limits
-from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer, peer_key
-from feedmill.serve.http.open_file_limit import reserve_open_files
+from feedmill.serve.http.connections import connection_limits
+from feedmill.serve.http.connections.connection_limits import ConnectionRegistry, Peer, peer_key
+from feedmill.serve.http.connections.open_file_limit import reserve_open_files
 from feedmill.settings import load_settings
 from tests.cli.command import Server, environment
 from tests.cli.new_interpreter import serving
-from tests.serve.http.short_deadlines import LARGE, head, timed_site
+from tests.serve.http.connections.short_deadlines import LARGE, head, timed_site
 from tests.waiting import wait_until
 
 
@@ -211,7 +211,7 @@ class IdleConnection:
 def connections_under(soft: int, hard: int, **settings: int) -> tuple[int, int]:
     """The number of connections that a process with these limits of open files accepts, and its limit afterwards."""
     program = (
-        "import resource, sys; from feedmill.serve.http.open_file_limit import reserve_open_files;"
+        "import resource, sys; from feedmill.serve.http.connections.open_file_limit import reserve_open_files;"
         "from feedmill.settings import load_settings;"
         f"print(reserve_open_files(load_settings(**{settings})), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
