@@ -1,5 +1,6 @@
 """What an article shows besides its text, in a real browser: images, players, tables, code."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -81,9 +82,12 @@ def answer_for_youtube(page: Page) -> None:
 
 @pytest.fixture
 def video_picture(site_server: SiteServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The picture of the video, which the server fetches from here."""
-    monkeypatch.setattr(players, "YOUTUBE_PICTURES", site_server.site.web.url("/vi/"))
-    return site_server.site.web.serve("/vi/dQw4w9WgXcQ/hqdefault.jpg", Answer(picture(48, 36)))
+    """The picture of the video, and what its site says of it; the server fetches both from here."""
+    web = site_server.site.web
+    still = web.serve("/vi/dQw4w9WgXcQ/hqdefault.jpg", Answer(picture(48, 36)))
+    details = Answer(json.dumps({"title": "A talk <b>on mills</b>", "thumbnail_url": still}).encode())
+    monkeypatch.setitem(players.DETAILS_URLS, "youtube", web.serve("/oembed", details) + "?url=")
+    return still
 
 
 @pytest.mark.parametrize("way", ["key", "finger"])
@@ -97,7 +101,8 @@ def test_a_video_is_a_card_that_plays_in_place_and_asks_nobody_before(
     asked = foreign_requests(alice.page, site_server.origin)
 
     open_article(alice, f"Filmed for a {way}")
-    card = alice.page.get_by_role("link", name="A talk Plays here, from YouTube")
+    card = alice.page.get_by_role("link", name="A talk on mills Plays here, from YouTube")
+    expect(card).to_be_visible()
     alice.until("() => document.querySelector('.frame-card .still')?.naturalWidth === 48")
     other = alice.page.get_by_role("link", name="maps.example Opens maps.example")
     assert (asked, other.get_attribute("href")) == ([], "https://maps.example/embed?place=mill")
@@ -113,7 +118,7 @@ def test_a_video_is_a_card_that_plays_in_place_and_asks_nobody_before(
     assert inner.get_attribute("sandbox")
     assert "allow-top-navigation" not in (inner.get_attribute("sandbox") or "")
     assert asked == [PLAYER]
-    left = alice.page.get_by_role("link", name="A talk youtube.com")
+    left = alice.page.get_by_role("link", name="A talk on mills youtube.com")
     assert left.get_attribute("href") == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=90s"
 
 

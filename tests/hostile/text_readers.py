@@ -63,7 +63,7 @@ from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
 from feedmill.library import cursors
 from feedmill.library.admin import blocked_hosts
-from feedmill.library.archive import line_diff, raw_bodies
+from feedmill.library.archive import line_diff, raw_bodies, video_details
 from feedmill.library.bookmarks import fetch_pages
 from feedmill.library.entries import article, full_text, list_entries, text_diff
 from feedmill.library.filters import rules
@@ -258,6 +258,10 @@ READERS: dict[str, Read] = {
     "html.drawings.svg_document: in a tag": lambda text: drawings.svg_document(f"<svg {text}>"),
     "html.drawings.drawing_size": lambda text: drawings.drawing_size({"viewbox": text, "width": text, "height": text}),
     "html.rewrite_tags.find_drawing": lambda text: rewrite_tags.find_drawing(f"<svg><g>{text}", 0),
+    "library.archive.video_details.read_oembed": lambda text: video_details.read_oembed(_bytes(text)),
+    "library.archive.video_details.read_oembed: in the title": lambda text: video_details.read_oembed(
+        json.dumps({"title": text, "thumbnail_url": text}).encode()
+    ),
     "html.embedded_frames.link_to_frame": lambda text: embedded_frames.link_to_frame(
         "iframe", {"src": text, "title": text, "width": text}, URL
     ),

@@ -38,7 +38,10 @@ class FrameInText(NamedTuple):
 
 
 class CardPicture(NamedTuple):
-    """The picture and the title of a video. `title_url` is where a script reads a title that is not known yet."""
+    """The picture and the title of a video; empty if there is none.
+
+    `title_url` is where a script reads a title that is not known yet.
+    """
 
     src: str
     title: str = ""
@@ -70,7 +73,7 @@ def frame_card(frame: FrameInText, pictures: Mapping[Player, CardPicture], trans
     return _CARD.format(
         url=frame.page_url,
         play=Markup(' data-player="{}"').format(player_path(player)) if player else "",
-        picture=_picture(picture) if picture else "",
+        picture=_picture(picture) if picture and picture.src else "",
         icon=_icon("play" if player else "external"),
         title=title,
         hint=translate("article.plays_here", site=player.name) if player else translate("article.opens_at", host=host),

@@ -5,13 +5,17 @@ A player is only known here if its site offers an address that sets no cookies.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, quote, urlsplit
 
 from feedmill.model.hosts import host_of
 
 MAX_START = 360_000
 YOUTUBE_PICTURES = "https://i.ytimg.com/vi/"
+DETAILS_URLS = {
+    "youtube": "https://www.youtube.com/oembed?format=json&url=",
+    "vimeo": "https://vimeo.com/api/oembed.json?width=960&url=",
+}
 
 _YOUTUBE_HOSTS = frozenset({"youtube.com", "youtube-nocookie.com", "m.youtube.com", "music.youtube.com"})
 _YOUTUBE_PATH = re.compile(r"/(?:embed|v|e|shorts|live)/([A-Za-z0-9_-]{11})(?:[/&].*)?", re.S)
@@ -59,7 +63,7 @@ class Player:
     @property
     def details_url(self) -> str:
         """What the site says of the video: a JSON document as oEmbed describes it."""
-        return _SITES[self.site].details_url + quote(self.page_url, safe="")
+        return DETAILS_URLS[self.site] + quote(replace(self, start=0).page_url, safe="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,6 @@ class _Site:
     id: re.Pattern[str]
     page_url: Callable[[Player], str]
     frame_url: Callable[[Player], str]
-    details_url: str
 
 
 def find_player(url: str) -> Player | None:
@@ -138,8 +141,6 @@ def _vimeo_frame(player: Player) -> str:
 
 
 _SITES = {
-    "youtube": _Site(
-        "YouTube", _YOUTUBE_ID, _youtube_page, _youtube_frame, "https://www.youtube.com/oembed?format=json&url="
-    ),
-    "vimeo": _Site("Vimeo", _VIMEO_ID, _vimeo_page, _vimeo_frame, "https://vimeo.com/api/oembed.json?width=960&url="),
+    "youtube": _Site("YouTube", _YOUTUBE_ID, _youtube_page, _youtube_frame),
+    "vimeo": _Site("Vimeo", _VIMEO_ID, _vimeo_page, _vimeo_frame),
 }

@@ -102,6 +102,14 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE (`key`)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS video_details (
+  video VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  title LONGTEXT,
+  picture_url LONGTEXT,
+  fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (video)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS sign_in_attempts (
   source_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   attempts INTEGER NOT NULL DEFAULT '0',

@@ -108,6 +108,14 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE (key)
 );
 
+CREATE TABLE IF NOT EXISTS video_details (
+  video VARCHAR(64) COLLATE "C" NOT NULL,
+  title TEXT,
+  picture_url TEXT,
+  fetched_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (video)
+);
+
 CREATE TABLE IF NOT EXISTS sign_in_attempts (
   source_hash VARCHAR(64) COLLATE "C" NOT NULL,
   attempts INTEGER DEFAULT '0' NOT NULL,

@@ -104,6 +104,14 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   UNIQUE ("key")
 );
 
+CREATE TABLE IF NOT EXISTS video_details (
+  video VARCHAR(64) NOT NULL,
+  title TEXT,
+  picture_url TEXT,
+  fetched_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (video)
+);
+
 CREATE TABLE IF NOT EXISTS sign_in_attempts (
   source_hash VARCHAR(64) NOT NULL,
   attempts INTEGER DEFAULT '0' NOT NULL,

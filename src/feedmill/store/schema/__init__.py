@@ -1,7 +1,7 @@
 """All tables; a test compares them with what the migrations create."""
 
 from feedmill.store.schema.admin import audit, blocked_hosts, instance_state, locks, migrations
-from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
+from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies, video_details
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.bookmarks import bookmarks
 from feedmill.store.schema.entries import (
@@ -68,5 +68,6 @@ __all__ = [
     "unread",
     "unread_lists",
     "users",
+    "video_details",
     "webhooks",
 ]

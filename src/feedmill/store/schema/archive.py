@@ -55,3 +55,12 @@ object_garbage = table(
     Column("key", ascii_text(512), nullable=False, unique=True),
     timestamp("recorded_at", required=True),
 )
+
+# What video sites say of the videos in articles: shared by all entries that show them.
+video_details = table(
+    "video_details",
+    Column("video", ascii_text(64), primary_key=True),
+    Column("title", LongText),
+    Column("picture_url", LongText),
+    timestamp("fetched_at", required=True),
+)

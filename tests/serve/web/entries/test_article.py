@@ -1,10 +1,14 @@
 """The article page without scripts."""
 
+import json
 import re
 from html import escape
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.html import players
 from feedmill.store.database import Step
 from feedmill.store.schema import raw_bodies
 from tests.archive.images import sample_images
@@ -134,6 +138,55 @@ async def test_a_drawing_is_served_as_an_inert_image_to_those_who_may_read_it(
     assert (left_out.status_code, "Open the original: <a href=" in left_out.text) == (404, True)
     assert (await alice.client.get(small.replace("n=0", "n=9"))).status_code == 404
     assert (await charlie.client.get(small)).status_code == 404
+
+
+VIMEO = "<iframe src='https://player.vimeo.com/video/76979871'></iframe>"
+VIMEO_DETAILS = "/oembed?url=https%3A%2F%2Fvimeo.com%2F76979871"
+
+
+async def test_the_site_of_a_video_is_asked_once_for_its_title_and_picture(
+    site: Site, alice: Visitor, charlie: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still = site.web.serve("/still.png", Answer(sample_images.PNG))
+    details = Answer(json.dumps({"title": "Wheels &amp; water", "thumbnail_url": still}).encode())
+    monkeypatch.setitem(players.DETAILS_URLS, "vimeo", site.web.serve("/oembed", details) + "?url=")
+    await subscribe_to(site, await alice.user(site), SampleFeed("/v.xml", "V", [SampleEntry("Filmed", VIMEO)]))
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Filmed']/@href")
+    [image] = (await alice.see(href)).xpath("//img[@class='still']")
+    assert (await alice.client.get(image.get("src").replace("76979871", "1"))).status_code == 404
+    assert (await charlie.client.get(image.get("src"))).status_code == 404
+    assert site.web.seen(VIMEO_DETAILS) == []
+
+    answer = await alice.client.get(image.get("src"))
+    title = await alice.client.get(image.get("data-title"))
+    page = await alice.see(href)
+
+    assert (await alice.client.get(answer.headers["location"])).content == sample_images.PNG
+    assert (title.text, title.headers["content-type"]) == ("Wheels & water", "text/plain; charset=utf-8")
+    assert page.xpath("//a[@data-player]//span[@class='name']/text()") == ["Wheels & water"]
+    assert page.xpath("//img[@class='still']/@data-title") == []
+    assert len(site.web.seen(VIMEO_DETAILS)) == 1
+
+
+@pytest.mark.parametrize(
+    "details",
+    [Answer(status=404), Answer(b"[1"), Answer(b'{"thumbnail_url": "javascript:x"}'), Answer(b'{"title": 1}')],
+)
+async def test_a_video_of_which_its_site_says_nothing_keeps_its_card(
+    site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch, details: Answer
+) -> None:
+    monkeypatch.setitem(players.DETAILS_URLS, "vimeo", site.web.serve("/oembed", details) + "?url=")
+    await subscribe_to(site, await alice.user(site), SampleFeed("/v.xml", "V", [SampleEntry("Filmed", VIMEO)]))
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Filmed']/@href")
+    [image] = (await alice.see(href)).xpath("//img[@class='still']")
+
+    assert (await alice.client.get(image.get("src"))).status_code == 404
+    assert (await alice.client.get(image.get("data-title"))).status_code == 404
+
+    page = await alice.see(href)
+    assert page.xpath("//img[@class='still']") == []
+    assert page.xpath("//a[@data-player]//span[@class='name']/text()") == ["Vimeo"]
+    assert len(site.web.seen(VIMEO_DETAILS)) == 1
 
 
 async def stone_article(site: Site, alice: Visitor) -> str:

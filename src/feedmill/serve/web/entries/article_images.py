@@ -39,15 +39,13 @@ GONE_STATUSES = frozenset({404, 410})
 
 def image_path(request: Request, entry_id: int, url: str) -> str:
     """Our own URL that loads an image of the entry."""
-    return f"/item/{entry_id}/image?{urlencode({'url': url, 'signature': _signature(request, entry_id, url)})}"
+    return f"/item/{entry_id}/image?{signed_query(request, entry_id, url)}"
 
 
 async def show_image(request: Request) -> Response:
     caller = await signed_in(request)
     app, entry_id, url = the_app(request), path_id(request), request.query_params.get("url", "")
-    sent = request.query_params.get("signature", "").encode("utf-8", "replace")
-    if len(url) > MAX_URL_LENGTH or not hmac.compare_digest(sent, _signature(request, entry_id, url).encode()):
-        raise NotFound(Message("error.no_such_page"))
+    check_signature(request, entry_id, url)
     match await app.image_viewer.view(caller.user.id, entry_id, url):
         case StoredKey(key):
             return RedirectResponse(await image_url(app.blobs, key), 303, NO_STORE)
@@ -65,6 +63,18 @@ def failure_text(reason: Message, t: Translator) -> str:
     if reason.code == "fetch.status" and reason.values.get("status") in GONE_STATUSES:
         return t("article.image_gone")
     return t("article.image_failed_because", reason=t.render(reason))
+
+
+def check_signature(request: Request, entry_id: int, url: str) -> None:
+    """Raises `NotFound` unless the address of the request is one that a page of ours has for this entry and URL."""
+    sent = request.query_params.get("signature", "").encode("utf-8", "replace")
+    if len(url) > MAX_URL_LENGTH or not hmac.compare_digest(sent, _signature(request, entry_id, url).encode()):
+        raise NotFound(Message("error.no_such_page"))
+
+
+def signed_query(request: Request, entry_id: int, url: str) -> str:
+    """The part of an address that names a URL of an entry, and says that we wrote it."""
+    return urlencode({"url": url, "signature": _signature(request, entry_id, url)})
 
 
 def _signature(request: Request, entry_id: int, url: str) -> str:

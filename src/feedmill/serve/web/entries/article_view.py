@@ -11,9 +11,8 @@ from starlette.requests import Request
 
 from feedmill.errors import NotFound
 from feedmill.html.attached_media import MediaFile, add_attached_media
-from feedmill.html.frame_cards import CardPicture, find_frames, show_frame_cards
+from feedmill.html.frame_cards import find_frames, show_frame_cards
 from feedmill.html.hide_remote_images import ArticleImages, RemoteImageReplacer
-from feedmill.html.players import Player
 from feedmill.html.scroll_containers import wrap_wide_elements
 from feedmill.i18n.translator import Translator, translator
 from feedmill.library.archive.archived_images import image_failures, image_urls
@@ -26,6 +25,7 @@ from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.localization import language_of, start_of_day
 from feedmill.serve.web.entries.article_drawings import drawing_path
 from feedmill.serve.web.entries.article_images import failure_text, image_path
+from feedmill.serve.web.entries.article_videos import card_pictures
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 from feedmill.serve.web.entries.playback import PlayableFile, playable_files
@@ -117,7 +117,7 @@ async def article_view(
         full_html or article.html, article.link, article.title, files, archived, t("article.absent_image")
     )
     html = text.html
-    pictures = _card_pictures(request, article.id, html)
+    pictures = await card_pictures(request, article.id, (frame.player for frame in find_frames(html) if frame.player))
 
     def lay_out() -> str:
         shown = html if request.scope.get(ALLOW_REMOTE_IMAGES) else hiding.hide(html)
@@ -143,15 +143,6 @@ async def _images(request: Request, entry_id: int, archived: Mapping[str, str], 
         {url: failure_text(reason, t) for url, reason in failures.items()},
         partial(image_path, request, entry_id),
     )
-
-
-def _card_pictures(request: Request, entry_id: int, html: str) -> dict[Player, CardPicture]:
-    """The pictures of the videos in sanitized HTML."""
-    return {
-        frame.player: CardPicture(image_path(request, entry_id, frame.player.picture_url))
-        for frame in find_frames(html)
-        if frame.player and frame.player.picture_url
-    }
 
 
 def _attachment(file: ArticleEnclosure) -> Attachment:

@@ -1,6 +1,15 @@
 // Video cards: a click replaces the picture with the player. Nothing is loaded from the video's site before that.
 
-import { one } from "./page.js";
+import { all, one } from "./page.js";
+
+// With the picture the server has learnt the title.
+async function nameCard(still) {
+  const response = await fetch(still.dataset.title);
+  if (response.ok) one(".name", still.closest(".frame-card")).textContent = await response.text();
+}
+
+document.addEventListener("load", ({ target }) => target.matches?.("[data-title]") && nameCard(target), true);
+for (const still of all("[data-title]")) if (still.complete && still.naturalWidth) nameCard(still);
 
 document.addEventListener("click", (event) => {
   const card = event.target.closest?.("[data-player]");
