@@ -91,7 +91,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/admin/feeds": schema.feeds,
     }
     ids = {start: await _first(site, table) for start, table in tables.items()}
-    return Things(ids, {"body": await _first(site, schema.raw_bodies), "delivery": 1, "user": 1})
+    return Things(ids, {"body": await _first(site, schema.raw_bodies), "delivery": 1, "user": 1, "number": 0})
 
 
 async def _first(site: Site, table: Table) -> int:
