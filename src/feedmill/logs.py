@@ -141,7 +141,7 @@ def _log_thread_exception(args: threading.ExceptHookArgs) -> None:
 
 
 def is_worth_a_line(record: logging.LogRecord) -> bool:
-    """Whether somebody who looks at the terminal should see it: no routine work, and no start of the web server."""
+    """Whether a terminal shows the event: no routine work, and no start of the web server."""
     event = record.msg.get("event", "") if isinstance(record.msg, dict) else ""
     is_routine = event in ROUTINE_EVENTS or record.name.startswith("uvicorn")
     return record.levelno > logging.INFO or not is_routine

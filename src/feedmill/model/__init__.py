@@ -1,1 +1,1 @@
-"""Frozen values, one file per noun. They import nothing else of Feedmill."""
+"""Frozen values, one file per noun. Of Feedmill they import only messages."""

@@ -32,7 +32,7 @@ class RawBodyDetails:
 
     @property
     def problem(self) -> Message | None:
-        """Why it is no feed."""
+        """Why it is not a feed."""
         return None if self.is_feed else message_or_none(self.parse_result)
 
     @property

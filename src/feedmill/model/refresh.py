@@ -248,6 +248,6 @@ class FetchLogLine:
 
     @property
     def failure_name(self) -> str:
-        """The outcome, more exact where the status tells more: `not_found` for 404."""
+        """The outcome, more precise if the HTTP status is: `not_found` for 404."""
         by_status = FAILURES_BY_STATUS if self.outcome == "http_4xx" else {}
         return by_status.get(self.http_status or 0, self.outcome)

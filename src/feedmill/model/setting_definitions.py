@@ -21,7 +21,7 @@ class SettingOptions(Struct, frozen=True):
     """`about` is for the reference. A setting without a section has a place of its own in the form.
 
     `maximum` is the largest number, or the most characters or ids. A setting that SQL reads has a column; all others
-    share the column `settings`. What is secret is never shown; left empty in a form, it stays.
+    share the column `settings`. A secret is never shown; a field of it that is left empty keeps it.
     """
 
     about: str
@@ -35,7 +35,7 @@ class SettingOptions(Struct, frozen=True):
 
 
 class SettingKind(StrEnum):
-    """What a setting holds, which says how a form shows it and what a request may send."""
+    """The type of a setting, which determines its form field and the values of a request."""
 
     FLAG = "flag"
     NUMBER = "number"

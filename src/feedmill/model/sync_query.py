@@ -1,4 +1,4 @@
-"""Which entries a program that synchronizes asks for."""
+"""Which entries a synchronizing program requests."""
 
 from dataclasses import dataclass
 from datetime import datetime

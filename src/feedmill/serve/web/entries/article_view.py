@@ -82,9 +82,9 @@ def item_path(entry_id: int, view: ViewAddress, chosen: ListFilter | None = None
 
 
 async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> ArticleView:
-    """The article with its neighbours in the view; `NotFound` when there is none for this user.
+    """The article with its neighbours in the view; raises `NotFound` if the user may not see it.
 
-    The whole text is shown where it was fetched, unless the address says `text=feed`.
+    The full text is shown if it was fetched, unless the query has `text=feed`.
     """
     app = the_app(request)
     opened = await _open_view_or_unread(request, user_id, view)
@@ -98,7 +98,7 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
 
 
 async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:
-    """An article outlives the view that it was found in: then it is read among what is unread."""
+    """The view; the unread view if it no longer exists, because an article outlives the view that it was found in."""
     try:
         return await open_view(the_app(request).db, user_id, view, start_of_day(request))
     except NotFound:

@@ -1,4 +1,4 @@
-// Marks of many rows at once. The server makes them, in all of the view, and the message has the chance to undo them.
+// Marks many rows at once. The server marks them in the whole view; the message offers to undo it.
 
 import { all, mustSignIn, one, send, showToast, t } from "./page.js";
 import { OPPOSITE, changes, display, list, picked, rows } from "./rows.js";
@@ -31,7 +31,7 @@ async function ask(path, fields) {
 
 const markMany = (action, chosen) => change("/marks", [["do", action], ...chosen.map((row) => ["id", row.dataset.id])], action, chosen);
 
-// What a search found is known as far as it is here; of a view the server knows all that is above or below.
+// Of a search only the loaded results are known; of a view the server knows all entries above or below.
 export function markSide(side, row) {
   const every = rows();
   const here = every.indexOf(row);

@@ -43,7 +43,7 @@ async function flush() {
   save(now);
 }
 
-// These events don't bubble, so they are caught on the way down.
+// These events do not bubble, so the listeners are capturing ones.
 const on = (event, does) => document.addEventListener(event, ({ target }) => target.dataset?.media && does(target), true);
 
 on("loadedmetadata", (media) => {

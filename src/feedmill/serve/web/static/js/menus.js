@@ -7,7 +7,7 @@ const before = new WeakMap();
 
 const controls = (menu) => all(CONTROLS, one(".sheet", menu)).filter((each) => each.checkVisibility());
 
-// The focus goes to the field where one types, if there is one. On phones their keyboard would cover the menu.
+// Focuses the text field of the menu, if it has one. Not on phones, whose keyboard would cover the menu.
 export function enter(menu) {
   if (before.has(menu)) return;
   before.set(menu, document.activeElement);
@@ -50,13 +50,13 @@ document.addEventListener("click", (event) => {
   } else if (menu?.open && !item.matches("summary")) close(menu);
 });
 
-// What a menu was opened for is done.
+// Closes a menu after its action.
 document.addEventListener("submit", ({ target }) => {
   const menu = target.closest(".menu");
   if (menu) close(menu);
 });
 
-// Whoever goes on by Tab has left the menu.
+// Closes a menu when Tab leaves it.
 document.addEventListener("focusout", ({ target, relatedTarget }) => {
   const menu = target.closest?.(".menu[open]");
   if (!menu || !relatedTarget || menu.contains(relatedTarget)) return;

@@ -1,4 +1,4 @@
-// What came since the list was loaded is offered, never pushed in between. The server counts it, by ids.
+// Offers to load the entries that arrived since the list was loaded; never inserts them. The server counts them, by ids.
 
 import { one, t } from "./page.js";
 import { list, rows } from "./rows.js";
@@ -8,7 +8,7 @@ const offer = one(".news");
 let known = Infinity;
 let asked = Date.now();
 
-// The counts only tell when to ask: they grew by more than this page marked, or it is a while ago.
+// Asks the server when the counts grew by more than this page has marked, or after a while.
 document.addEventListener("marked", ({ detail }) => (known += detail));
 document.addEventListener("counts", ({ detail }) => {
   if (offer && (detail.unread > known || Date.now() - asked >= EVERY)) look();
@@ -20,7 +20,7 @@ async function look() {
   const { view, asOf } = list.dataset;
   const response = await fetch(`/news?${new URLSearchParams({ view, after: asOf })}`, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response?.ok) return;
-  // What came and was loaded as a further page is no news.
+  // Entries that were loaded with a further page are not new.
   const here = rows().filter((row) => Number(row.dataset.id) > Number(asOf) && row.classList.contains("unread"));
   const n = (await response.json()).n - here.length;
   offer.hidden = n < 1;

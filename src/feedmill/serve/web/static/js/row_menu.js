@@ -1,4 +1,4 @@
-// What can be done with a row, as a menu: for fingers, which find neither keys nor the buttons that a mouse finds.
+// The menu of a row, for touch screens, which have neither keys nor buttons on hover.
 
 import { markSide } from "./bulk_marks.js";
 import { all, one, t } from "./page.js";

@@ -1,4 +1,4 @@
-// A finger on a row: moved to the right it is read or unread, to the left it waits for later, held it opens a menu.
+// Touch gestures on a row: swiping right marks it read or unread, left for later, holding opens a menu.
 // While the row moves, what will be done shows beside it; afterwards it can be undone.
 
 import { one, showToast, t } from "./page.js";
@@ -72,7 +72,7 @@ list?.addEventListener("touchstart", (event) => {
   const row = event.target.closest(".row");
   if (!row || event.touches.length > 1) return;
   begun = { row, ...at(event) };
-  // The words of an article can be selected, as anywhere.
+  // Text of an article can be selected as usual.
   if (!event.target.closest(".body")) holding = setTimeout(hold, HELD);
 }, { passive: true });
 
@@ -94,12 +94,12 @@ list?.addEventListener("touchend", (event) => {
   const move = moved(event);
   const action = actionOf(row, move.across);
   end();
-  // What was held is not also clicked.
+  // Holding is not also a click.
   if (isHeld) event.preventDefault();
   else if (isFar(move)) markAndOfferUndo(action, row.dataset.id);
 });
 
 list?.addEventListener("touchcancel", end);
 
-// The browser's own menu would come over ours.
+// Suppresses the browser's own menu.
 list?.addEventListener("contextmenu", (event) => begun && !event.target.closest(".body") && event.preventDefault());
