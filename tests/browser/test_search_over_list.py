@@ -92,3 +92,8 @@ def test_search_by_touch_opens_over_the_list_and_closes(browser_user: BrowserUse
 
     expect(alice.page.locator("#search-over-list")).to_be_hidden()
     assert alice.titles() == titles
+    # An article covers the list here, so that the search has a page of its own.
+    alice.page.locator(".row .title").first.tap()
+    expect(alice.page.locator(".pane .article")).to_be_visible()
+    alice.press("/")
+    alice.page.wait_for_url("**/search")

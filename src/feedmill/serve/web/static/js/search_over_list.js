@@ -69,10 +69,13 @@ function close() {
   else uncover();
 }
 
+// Under an article, where there is no room beside it: there the link goes to the search page.
+const isOutOfSight = () => one(".frame.reading") && getComputedStyle(one(".pane")).position === "fixed";
+
 if (box) {
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (event.target.closest?.('[data-key="/"]')) openBox();
+    if (event.target.closest?.('[data-key="/"]') && !isOutOfSight()) openBox();
     else if (event.target.closest?.("[data-closes-search]")) close();
     else return;
     event.preventDefault();
