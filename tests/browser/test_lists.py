@@ -145,14 +145,14 @@ def test_what_arrives_meanwhile_is_offered_exactly_and_nothing_jumps(
 ) -> None:
     new_feed(30)
     alice = browser_user(at="about:blank", width=width, height=700)
-    with alice.page.expect_response("**/counts"):
-        alice.page.goto("/unread")
+    alice.page.add_init_script("document.addEventListener('counts', () => { window.counted = true; })")
+    alice.page.goto("/unread")
+    alice.until("() => window.counted")
     before = alice.titles()
     new_feed(2)
 
     # Marks of one's own in the same answer change nothing of it.
-    with alice.page.expect_response("**/news?**"):
-        alice.press("n", "m", "n", "m", "n", "m")
+    alice.press("n", "m", "n", "m", "n", "m")
     expect(news(alice)).to_have_text("2 new, show")
     assert alice.titles() == before
     alice.page.evaluate("scrollTo(0, 400)")
@@ -205,7 +205,7 @@ def test_a_reload_shows_the_list_and_the_article_again(browser_user: BrowserUser
     alice.press("Escape")
     expect(alice.page.locator(".pane .article")).to_have_count(0)
     expect(alice.page).to_have_url(re.compile(f"{path}(\\?order=oldest)?$"))
-    assert alice.page.title().startswith("Made")
+    assert alice.page.title().partition(") ")[2].startswith("Made")
 
 
 def test_a_link_of_ones_own_opens_the_list_where_the_article_is(
@@ -213,6 +213,7 @@ def test_a_link_of_ones_own_opens_the_list_where_the_article_is(
 ) -> None:
     path = new_feed(70)
     alice = browser_user(at=path)
+    alice.page.locator(".more").scroll_into_view_if_needed()
     deep = alice.page.locator(".row .title").nth(45)
     title, href = deep.inner_text(), deep.get_attribute("href")
 

@@ -1,5 +1,6 @@
 """The sidebar with many feeds, by mouse, keyboard and touch."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -112,3 +113,58 @@ def test_the_drawer_of_a_phone_has_it_all(browser_user: BrowserUserMaker) -> Non
 
     page.locator(".feeds a", has_text="Feed 299 about").tap()
     expect(page.locator(".bar h1")).to_contain_text("Feed 299 about")
+
+
+def fresh_feed(site_server: SiteServer, name: str, entries: int) -> None:
+    """Alice subscribes to another feed, and a program of hers fetches it."""
+    user = site_server.do(sample_feeds.find_user(site_server.site))
+    new = [sample_feeds.SampleEntry(f"{name} {number}", hours=0) for number in range(entries)]
+    feed = sample_feeds.SampleFeed(f"/{name}.xml", name, new)
+    site_server.do(sample_feeds.subscribe_to(site_server.site, user, feed))
+
+
+def test_counts_arrive_by_one_stream_for_all_windows(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    alice = browser_user(at="/all")
+    asked: list[str] = []
+    alice.page.context.on("request", lambda request: asked.append(request.url.partition("/counts")[2]))
+    alice.page.add_init_script("navigator.setAppBadge = async (n) => { window.badge = n; }")
+    with alice.page.expect_request("**/counts/events"):
+        alice.page.reload()
+    before = alice.unread()
+    expect(alice.page).to_have_title(f"({before}) All · Feedmill")
+    other = BrowserUser(alice.page.context.new_page())
+    other.page.goto("/unread")
+    today = alice.page.locator("[data-count=today]")
+    today_before = today.text_content() or ""
+    asked.clear()
+
+    fresh_feed(site_server, "arrived", 3)
+
+    for window in (alice, other):
+        expect(window.page.locator("#count-unread")).to_have_text(str(before + 3))
+    expect(alice.page).to_have_title(f"({before + 3}) All · Feedmill")
+    expect(today).not_to_have_text(today_before)
+    assert alice.page.evaluate("() => window.badge") == before + 3
+    assert [path for path in asked if path] == []
+
+    # The other window goes on with the stream when the first is closed.
+    with alice.page.context.expect_event("request", lambda request: request.url.endswith("/counts/events")):
+        alice.page.close()
+    fresh_feed(site_server, "later-on", 1)
+    expect(other.page.locator("#count-unread")).to_have_text(str(before + 4))
+    other.press("j")
+    expect(other.page.locator(".pane .article")).to_be_visible()
+    expect(other.page).to_have_title(re.compile(rf"^\({before + 3}\) .+ · Feedmill$"))
+
+
+def test_without_the_stream_the_counts_are_asked_for(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    alice = browser_user(at="/appearance")
+    alice.page.route("**/counts/events", lambda route: route.fulfill(status=503))
+    alice.page.clock.install()
+    alice.page.goto("/all")
+    before = alice.unread()
+
+    fresh_feed(site_server, "asked-for", 2)
+    alice.page.clock.run_for(61_000)
+
+    expect(alice.page.locator("#count-unread")).to_have_text(str(before + 2))

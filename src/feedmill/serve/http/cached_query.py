@@ -36,6 +36,11 @@ class CachedQuery(Generic[T]):
         self._next_run_at = 0.0
         self._running: asyncio.Task[None] | None = None
 
+    @property
+    def last(self) -> T | None:
+        """The last result, however old, without waiting."""
+        return self._result
+
     async def read(self) -> T | None:
         """The result; None if the query failed, or has no result yet."""
         if self._running is None and self._clock() >= self._next_run_at:

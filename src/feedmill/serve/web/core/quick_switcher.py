@@ -9,7 +9,6 @@ from starlette.routing import Route
 
 from feedmill.i18n.natural_order import natural_key
 from feedmill.i18n.translator import Translator
-from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.localization import translator_and_dates
@@ -35,7 +34,7 @@ async def show_destinations(request: Request) -> Response:
     caller = await signed_in(request)
     asked = request.query_params.get("q", "")[:MAX_QUERY_LENGTH]
     t, _ = translator_and_dates(request)
-    frame = await load_sidebar(the_app(request).db, caller.user)
+    frame = await load_sidebar(request, caller.user)
     words = asked.casefold().split()
     found = [each for each in destinations(frame, t) if all(word in each.name.casefold() for word in words)]
     if is_fragment_request(request):

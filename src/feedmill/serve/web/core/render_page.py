@@ -10,7 +10,6 @@ from feedmill.serve.http import csrf
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.web.core import flash
-from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of, own_css_url
 from feedmill.serve.web.core.jinja_environment import template_environment
 from feedmill.serve.web.core.keymap import key_translations
@@ -26,7 +25,7 @@ async def render_page(request: Request, template: str, status: int = 200, **valu
         request.scope[ALLOW_REMOTE_IMAGES] = True
     caller: Caller | None = getattr(request.state, "caller", None)
     active = values.get("active", request.url.path)
-    frame = await load_sidebar(the_app(request).db, caller.user, active) if caller else None
+    frame = await load_sidebar(request, caller.user, active) if caller else None
     message = flash.read_flash(request, translator_and_dates(request)[0])
     response = render_template(request, template, status, frame=frame, flash=message, **values)
     if message is not None:

@@ -1,8 +1,11 @@
 """Loads the sidebar around every page: views, folders, feeds, labels, saved searches, running job."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
+
+from starlette.requests import Request
 
 from feedmill.library.entries.labels import label_names_of_user
 from feedmill.library.jobs.user_jobs import running_job
@@ -11,10 +14,11 @@ from feedmill.model.batch import Batch
 from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.subscription import SidebarFeed
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.sidebar.feed_tree import FeedTree, SidebarFolder, load_feed_tree
+from feedmill.serve.web.sidebar.sidebar_counts import view_counts
 from feedmill.serve.web.sidebar.sidebar_rows import RowFilter, RowWindow, page_window, visible_rows
 from feedmill.serve.web.sidebar.sidebar_state import SidebarState, sidebar_state_of
-from feedmill.store.database import Database
 
 # With more feeds than this there is a field to filter them.
 FEW_FEEDS = 12
@@ -49,7 +53,7 @@ class SidebarSearch:
 
 @dataclass(frozen=True, slots=True)
 class Sidebar:
-    """`window` are the rows of the feed list that the page carries."""
+    """`window` are the rows of the feed list that the page carries; `views` the counts of what is not a feed."""
 
     tree: FeedTree
     state: SidebarState
@@ -58,6 +62,7 @@ class Sidebar:
     labels: list[EntryLabel] = field(default_factory=list)
     searches: list[SidebarSearch] = field(default_factory=list)
     job: Batch | None = None
+    views: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unread(self) -> int:
@@ -69,7 +74,7 @@ class Sidebar:
         return sum(1 for _ in self.tree.every_feed()) > FEW_FEEDS
 
     def is_group_open(self, name: str) -> bool:
-        return self.state.groups.get(name, name == "screens" and not self.is_long)
+        return self.state.groups.get(name, not self.is_long)
 
     @property
     def folders(self) -> list[SidebarFolder]:
@@ -87,13 +92,15 @@ class Sidebar:
         return others[0] if others else None
 
 
-async def load_sidebar(db: Database, user: User, active: str = "") -> Sidebar:
+async def load_sidebar(request: Request, user: User, active: str = "") -> Sidebar:
     """Loads the sidebar of a user for the page at `active`."""
-    tree, labels, searches, job = await asyncio.gather(
+    db = the_app(request).db
+    tree, labels, searches, job, views = await asyncio.gather(
         load_feed_tree(db, user.id),
         label_names_of_user(db, user.id),
         saved_searches_of_user(db, user.id),
         running_job(db, user.id),
+        view_counts(request, user.id),
     )
     state = sidebar_state_of(user)
     return Sidebar(
@@ -104,4 +111,5 @@ async def load_sidebar(db: Database, user: User, active: str = "") -> Sidebar:
         labels=labels,
         searches=[SidebarSearch(saved.id, saved.name, saved.query) for saved in searches],
         job=job,
+        views=views,
     )

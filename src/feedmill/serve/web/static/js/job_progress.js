@@ -3,13 +3,11 @@
 import { all, one, t } from "./page.js";
 
 const CLOSES_AFTER = 5000;
-const COUNTS_EVERY = 1500;
 const MOST_LINES = 200;
 const place = one("#strip");
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel("feedmill.jobs") : null;
 let source = null;
 let ticking = 0;
-let counting = 0;
 
 function watch(root, id, ended) {
   source?.close();
@@ -35,7 +33,6 @@ function showProgress(root, { done, total, new: fresh, failed, waiting }) {
 
 // Failures with their reasons come first, then successes, the latest first.
 function addOutcome(root, { subscription_id, title, outcome, new: fresh, message }) {
-  if (fresh) refreshCountsSoon();
   const log = one(".log", root);
   if (!log || !subscription_id) return;
   const line = document.createElement("li");
@@ -51,14 +48,7 @@ function addOutcome(root, { subscription_id, title, outcome, new: fresh, message
   if (log.children.length > MOST_LINES) log.lastElementChild.remove();
 }
 
-function refreshCountsSoon() {
-  if (counting) return;
-  counting = setTimeout(refreshCounts, COUNTS_EVERY);
-}
-
 async function refreshCounts() {
-  clearTimeout(counting);
-  counting = 0;
   const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
   if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }

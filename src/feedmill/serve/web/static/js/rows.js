@@ -69,12 +69,6 @@ function show(place, n) {
   place.hidden = n === 0;
 }
 
-document.addEventListener("counts", ({ detail }) => {
-  show(one("#count-unread"), detail.unread);
-  for (const [feed, n] of Object.entries(detail.feeds)) for (const place of all(`[data-feed="${feed}"].count`)) show(place, n);
-  for (const [folder, n] of Object.entries(detail.folders)) for (const place of all(`[data-folder-count="${folder}"]`)) show(place, n);
-});
-
 // Buttons named `do` with `action:id` are marks, wherever they stand.
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.('button[name="do"][value*=":"]');

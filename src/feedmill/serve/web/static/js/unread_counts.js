@@ -1,16 +1,72 @@
-// Updates the unread counts periodically.
+// Receives the counts of the sidebar as server-sent events in one window of this browser, and passes them on to the others.
 
-import { one } from "./page.js";
+import { all, one, user } from "./page.js";
 
 const EVERY = 60_000;
+const name = `feedmill.counts.${user}`;
+const total = one("#count-unread");
+const windows = "BroadcastChannel" in window ? new BroadcastChannel(name) : null;
+let source = null;
+let heard = 0;
 
+function take(counts, isOurs) {
+  heard = Date.now();
+  if (isOurs) windows?.postMessage(counts);
+  if (counts) document.dispatchEvent(new CustomEvent("counts", { detail: counts }));
+}
+
+function connect() {
+  source = new EventSource("/counts/events");
+  source.addEventListener("counts", ({ data }) => take(JSON.parse(data), true));
+  source.addEventListener("alive", () => take(null, true));
+}
+
+// The window that has the lock holds the stream. Where there are no locks every visible window has one.
+function listen() {
+  if (!navigator.locks) return connect();
+  navigator.locks.request(name, () => new Promise((leave) => {
+    connect();
+    addEventListener("pagehide", leave, { once: true });
+  }));
+}
+
+// Who has heard nothing asks: the stream may be refused, or be held back on its way.
 async function updateCounts() {
-  if (document.visibilityState !== "visible") return;
+  if (Date.now() - heard < EVERY) return;
+  if (source?.readyState === EventSource.CLOSED) connect();
   const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
   if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }
 
-if (one("#count-unread")) {
-  setTimeout(updateCounts, 2000);
+if (total) {
+  listen();
   setInterval(updateCounts, EVERY);
+  windows?.addEventListener("message", ({ data }) => take(data, false));
+  addEventListener("pagehide", () => source?.close());
+  addEventListener("pageshow", ({ persisted }) => persisted && listen());
+  const title = new MutationObserver(entitle);
+  title.observe(total, { attributes: true, childList: true });
+  title.observe(one("title"), { childList: true });
+  entitle();
 }
+
+// The number of unread entries is before the title of the window, and at the icon of the installed app.
+function entitle() {
+  const number = total.hidden ? "" : `(${total.textContent}) `;
+  const title = number + document.title.replace(/^\([\d,]+\) /, "");
+  if (title !== document.title) document.title = title;
+  navigator.setAppBadge?.(total.hidden ? 0 : Number(total.textContent.replace(/\D/g, ""))).catch(() => {});
+}
+
+function show(place, text) {
+  place.textContent = text;
+  place.hidden = !text;
+}
+
+document.addEventListener("counts", ({ detail: { unread, feeds, folders, views } }) => {
+  const written = (n) => (n ? n.toLocaleString("en") : "");
+  show(total, written(unread));
+  for (const place of all(".count[data-feed]")) show(place, written(feeds[place.dataset.feed]));
+  for (const place of all("[data-folder-count]")) show(place, written(folders[place.dataset.folderCount]));
+  for (const place of all("[data-count]")) show(place, views[place.dataset.count] ?? "");
+});
