@@ -22,6 +22,7 @@ SCRIPTS = sorted((WEB / "static" / "js").glob("*.js"))
 CODE = sorted([*WEB.rglob("*.py"), *LOCALES.parent.glob("*.py"), *HTML.glob("*.py")])
 
 _IN_TEMPLATE = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w+)["']\s*(?=[,)])""")
+_WITHOUT_VALUES = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w+)["']\s*\)""")
 _BEGINNING = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w*)["']\s*[~%]""")
 _IN_CODE = re.compile(r"""["']([a-z_]+\.[a-z_0-9]+)["']""")
 _BEGINNING_IN_CODE = re.compile(r"""\bf["']([a-z_]+\.\w+_)\{""")
@@ -49,6 +50,20 @@ def test_every_word_of_a_template_is_in_the_catalogue() -> None:
     nowhere = [(name, start) for name, start in starts if not any(key.startswith(start) for key in known)]
 
     assert (missing, nowhere) == ([], [])
+
+
+def test_no_template_leaves_out_the_values_of_a_sentence() -> None:
+    known = catalogue("en")
+
+    missing = [
+        (path.name, code)
+        for path in TEMPLATES
+        for code in _WITHOUT_VALUES.findall(path.read_text())
+        # A table of plural forms has braces too, and needs its number.
+        if "{" in str(known.get(code, ""))
+    ]
+
+    assert missing == []
 
 
 def test_every_word_of_the_scripts_is_in_their_part() -> None:

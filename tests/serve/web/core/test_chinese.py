@@ -96,7 +96,8 @@ DATA = (
 )
 # Commands, formats, and what is typed as code.
 NAMES = re.compile(r"feedmill pool create|feedmill restore|JSON Feed|Google Reader|\.ad, aside")
-ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?:[ ,]+[a-z']{2,})+\b")
+# Or the name of a value that is missing.
+ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?:[ ,]+[a-z']{2,})+\b|\{\w+\}")
 
 
 @pytest.fixture
