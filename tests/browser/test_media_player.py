@@ -127,7 +127,8 @@ def test_another_device_goes_on_where_a_phone_was_left_without_a_connection(brow
     phone.page.context.set_offline(False)
     phone.until(ALL_SENT)
 
-    laptop.page.reload()
+    with laptop.page.expect_response("**/player/0"):
+        laptop.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     laptop.page.locator(".episode [data-plays]").click()
     laptop.until(AT_LEAST, 60)
     assert asked != []

@@ -121,6 +121,33 @@ def test_enter_chooses_in_the_menu_and_arrows_move_in_it(browser_user: BrowserUs
     assert "age=&" in f"{asked.value.post_data}&"
 
 
+def test_the_menu_of_an_article_is_used_by_keyboard(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=1440)
+    alice.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    alice.page.context.route("https://example.org/**", lambda route: route.fulfill(body="the original"))
+    alice.page.evaluate("() => { Object.defineProperty(navigator, 'share', { value: undefined }); }")
+    open_article(alice)
+    title = alice.page.locator(".article h1")
+    first = title.inner_text()
+    alice.press("j")
+    expect(title).not_to_have_text(first)
+    words, link = title.inner_text(), alice.page.locator(".article h1 a").get_attribute("href")
+    more = alice.page.locator(".article-menu > summary")
+
+    more.press("Enter")
+    with alice.page.expect_popup() as original:
+        alice.press("Enter")
+    assert original.value.url == link
+    expect(title).to_have_text(words)
+    alice.page.bring_to_front()
+    more.press("Enter")
+    alice.press("ArrowDown", "Enter")
+
+    expect(alice.page.locator(".toast")).to_have_text("Copied.")
+    assert alice.page.evaluate("navigator.clipboard.readText()") == link
+    expect(more).to_be_focused()
+
+
 def test_letters_typed_while_a_dialog_is_on_its_way_are_for_its_field(browser_user: BrowserUserMaker) -> None:
     alice = browser_user()
     seen = changes(alice)

@@ -141,12 +141,25 @@ document.addEventListener("pointerup", ({ target }) => target.matches?.(".dock i
 // An article that comes into the pane shows whether it is the one that plays.
 if (one(".pane")) new MutationObserver(showState).observe(one(".pane"), { childList: true });
 
-async function offerToGoOn(file) {
-  const [id, number] = file.split("-");
-  const response = await fetch(`/item/${id}/player/${number}`, { headers: { "HX-Request": "true" } }).catch(() => null);
+async function fetchPlayer(file) {
+  const response = await fetch(`/item/${file.replace("-", "/player/")}`, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (response?.status === 404) localStorage.removeItem(LAST);
-  if (!response?.ok || dock) return;
-  show(new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild);
+  return response?.ok ? new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild : null;
 }
 
-if (one(".skip") && localStorage.getItem(LAST)) offerToGoOn(localStorage.getItem(LAST));
+const last = one(".skip") && localStorage.getItem(LAST);
+if (last) fetchPlayer(last).then((player) => player && !dock && show(player));
+
+// Who comes back to this window may have listened on another device meanwhile.
+document.addEventListener("visibilitychange", async () => {
+  if (document.hidden || (media && !media.paused)) return;
+  for (const file of new Set(all("[data-plays]").map((button) => button.dataset.plays))) {
+    const player = await fetchPlayer(file);
+    if (!player) continue;
+    const { at, played } = one("audio", player).dataset;
+    const before = media && placeOf(media);
+    for (const each of [media, ...all(".episode template").map(({ content }) => one("audio", content))])
+      if (each?.dataset.media === file) Object.assign(each.dataset, { at, played });
+    if (media?.paused && placeOf(media) !== before) goTo(placeOf(media));
+  }
+});
