@@ -38,7 +38,7 @@ async def test_the_player_stands_above_the_text_with_duration_and_chapters(site:
 
     page = await alice.see(href)
 
-    [player] = page.xpath("//section[@class='episode']")
+    [player] = page.xpath("//div[@class='episode']")
     assert player.xpath("following-sibling::div[contains(@class, 'body')]")
     assert player.xpath(".//noscript/audio[@controls]/@preload") == ["none"]
     assert player.xpath("./span[@class='length']/text()") == ["1:02:03"]
@@ -52,7 +52,7 @@ async def test_the_player_stands_above_the_text_with_duration_and_chapters(site:
 async def test_a_film_plays_in_its_article(site: Site, alice: Visitor) -> None:
     page = await alice.see(await open_episode(site, alice, "A film"))
 
-    [film] = page.xpath("//section[@class='episode']/video")
+    [film] = page.xpath("//div[@class='episode']/video")
     assert (film.get("controls"), film.get("preload")) == ("", "none")
 
 
