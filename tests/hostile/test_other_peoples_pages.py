@@ -72,6 +72,7 @@ async def things(site: Site, alice: Visitor) -> Things:
     }.items():
         answer = await alice.client.post(f"/api{path}", json=json, headers=token)
         assert answer.is_success, (path, answer.text)
+    assert (await alice.send("/settings/apps", app="netnewswire", name="phone")).status_code < 400
     await _idle(site)
     tables = {
         "/feed": schema.subscriptions,
@@ -86,6 +87,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/settings/sessions": schema.sessions,
         "/settings/api-keys": schema.api_keys,
         "/settings/webhooks": schema.webhooks,
+        "/settings/apps": schema.app_passwords,
         "/pools": schema.pool_groups,
         "/admin/users": schema.users,
         "/admin/feeds": schema.feeds,
