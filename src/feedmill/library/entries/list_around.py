@@ -18,6 +18,12 @@ from feedmill.store.entries.list_pages import REVERSE_ORDER, find_entry_page
 from feedmill.store.entries.visible_entries import VisibleEntry
 
 
+class PageAround(EntryListPage, frozen=True):
+    """A page around an entry. `has_earlier`: the list begins before it."""
+
+    has_earlier: bool
+
+
 async def list_around(
     db: Database, user_id: int, wanted: EntryListQuery, entry_id: int, before: int, now: datetime
 ) -> EntryListPage:
@@ -36,7 +42,7 @@ async def list_around(
     places = (await find_entry_page(db, user_id, reverse, now)).places
     earlier = to_summaries(found for place, found in places if place.at >= wanted.oldest)
     items = [*earlier[:before][::-1], summary, *following.items]
-    return EntryListPage(items, following.next, following.as_of, len(earlier) > before)
+    return PageAround(items, following.next, following.as_of, len(earlier) > before)
 
 
 def _is_in_scope(entry: VisibleEntry, summary: EntrySummary, wanted: EntryListQuery) -> bool:

@@ -74,15 +74,11 @@ class EntryListQuery:
 
 
 class EntryListPage(Struct, frozen=True):
-    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read.
-
-    `has_earlier`: the list begins before the page, which is one around an entry.
-    """
+    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read."""
 
     items: list[EntrySummary]
     next: str | None
     as_of: int
-    has_earlier: bool = False
 
 
 async def list_entries(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> EntryListPage:

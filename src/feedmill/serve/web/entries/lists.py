@@ -13,7 +13,7 @@ from feedmill.i18n.dates import DateFormatter
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
-from feedmill.library.entries.list_around import list_around
+from feedmill.library.entries.list_around import PageAround, list_around
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.library.feeds.health import last_failure
 from feedmill.model.entry_lists import ListPosition
@@ -69,7 +69,7 @@ class Listing:
     @property
     def earlier(self) -> str | None:
         """The address of the list from its start, when this page does not begin there."""
-        return self.at() if self.page.has_earlier else None
+        return self.at() if isinstance(self.page, PageAround) and self.page.has_earlier else None
 
     def at(self, **changes: str) -> str:
         """The URL of this view with a changed filter."""
