@@ -69,7 +69,7 @@ from feedmill.library.entries import article, full_text, list_entries, text_diff
 from feedmill.library.filters import rules
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
 from feedmill.library.subscriptions import folders, http_options, opml
-from feedmill.library.users import manage_users
+from feedmill.library.users import manage_users, own_css
 from feedmill.logs import redact_event
 from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
@@ -292,6 +292,7 @@ READERS: dict[str, Read] = {
     ),
     "library.bookmarks.fetch_pages.page_facts": lambda text: fetch_pages.page_facts(_response(f"<title>{text}")),
     "library.entries.article.reading_minutes": article.reading_minutes,
+    "library.users.own_css.check_own_css": own_css.check_own_css,
     "library.entries.list_entries.one_line": list_entries.one_line,
     "library.archive.raw_bodies.decode_raw_body": lambda text: raw_bodies.decode_raw_body(_bytes(text), "text/html"),
     "html.hide_remote_images.RemoteImageReplacer": lambda text: _images_hidden(text),

@@ -3,9 +3,11 @@
 import pytest
 
 from feedmill.api_schemas.entries import ArticleResponse, EntryPage, EntryResponse
+from feedmill.collect.entries.changes import BELOW_ALL_DATES
 from feedmill.library.entries.article import Article
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary
-from tests.library.small_library import SmallLibrary
+from feedmill.model.timestamps import to_iso
+from tests.library.small_library import DAY, NOW, SmallLibrary
 from tests.serve.rest.site import Person, Site
 
 
@@ -37,6 +39,17 @@ async def test_pages_continue_without_gap_or_repeat(library: SmallLibrary, feed:
     assert [item["title"] for item in first["items"] + second["items"]] == list("edcba")
     assert second["next"] is None
     EntryPage.model_validate(first)
+
+
+async def test_an_entry_without_a_date_is_marked_as_undated(library: SmallLibrary, feed: int, alice: Person) -> None:
+    [undated] = await library.arrive(feed, "undated", at=NOW, sort_at=BELOW_ALL_DATES, undated=True)
+    await library.arrive(feed, "dated", at=NOW - 3000 * DAY)
+
+    listed = (await alice.get("/entries")).json()["items"]
+    article = (await alice.get(f"/entries/{undated}")).json()
+
+    assert [(item["title"], item["undated"]) for item in listed] == [("dated", False), ("undated", True)]
+    assert (article["undated"], article["published_at"]) == (True, to_iso(NOW))
 
 
 async def test_an_unchanged_list_is_not_sent_again(library: SmallLibrary, feed: int, alice: Person) -> None:
