@@ -45,6 +45,7 @@ PATHS = (
     "/folders",
     "/import",
     "/feed/1/health",
+    "/feed/1/menu",
     "/health-of-feeds",
     "/feed/1/archive",
     "/feed/1/archive/images",

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser import sample_feeds
 from tests.browser.axe import serious
 from tests.browser.browser_user import BrowserUser
 from tests.browser.site_server import SiteServer, run_site_server
+from tests.browser.test_touch import TouchInput, middle
 from tests.serve.rest.site import Site
 from tests.serve.web.many_feeds import add_many_feeds
 
@@ -168,3 +169,91 @@ def test_without_the_stream_the_counts_are_asked_for(browser_user: BrowserUserMa
     alice.page.clock.run_for(61_000)
 
     expect(alice.page.locator("#count-unread")).to_have_text(str(before + 2))
+
+
+def row(alice: BrowserUser, name: str) -> Locator:
+    return alice.page.locator(".feeds li", has_text=name)
+
+
+def test_a_row_has_a_menu_by_the_right_button_and_by_its_own(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=1440)
+    page, menu = alice.page, alice.page.get_by_role("dialog")
+
+    row(alice, "Feed 3 about").locator("a").click(button="right")
+    expect(menu.get_by_role("heading", name="Feed 3 about")).to_be_visible()
+    assert serious(page) == []
+    menu.get_by_label("Name").fill("Feed 3 renamed")
+    with page.expect_navigation():
+        menu.get_by_role("button", name="Rename").click()
+    expect(page).to_have_url("/all")
+    expect(row(alice, "Feed 3 renamed")).to_have_count(1)
+
+    row(alice, "Feed 3 renamed").hover()
+    row(alice, "Feed 3 renamed").get_by_role("button", name="Menu").click()
+    menu.get_by_label("Folder").select_option(label="Folder 2")
+    with page.expect_navigation():
+        menu.get_by_role("button", name="Move").click()
+    expect(page.locator(".toast")).to_be_visible()
+    page.get_by_role("searchbox", name="Filter feeds").fill("renamed")
+    expect(page.locator(".feeds .folder")).to_have_count(1)
+    expect(page.locator(".feeds .folder .name")).to_have_text("Folder 2")
+
+
+def test_a_row_has_a_menu_by_keys(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=1440)
+    page, menu = alice.page, alice.page.get_by_role("dialog")
+    title = page.locator(".feeds li:not(.folder):has(.count:not([hidden])) .name", has_text="Feed ").first.inner_text()
+    row(alice, title).locator("a").focus()
+
+    alice.press("Tab", "Enter")
+    expect(menu.get_by_role("heading", name=title)).to_be_visible()
+    alice.press("j", "ArrowDown", "Escape")
+    expect(menu).to_have_count(0)
+    expect(row(alice, title).get_by_role("button", name="Menu")).to_be_focused()
+    alice.press("Shift+Tab", "Shift+F10")
+    expect(menu.get_by_role("heading", name=title)).to_be_visible()
+    alice.press("ArrowDown")
+    expect(menu.get_by_role("button", name="Mark all as read")).to_be_focused()
+    with page.expect_navigation():
+        alice.press("Enter")
+
+    expect(page).to_have_url("/all")
+    expect(page.locator(".toast")).to_contain_text("Undo")
+    expect(row(alice, title).locator(".count")).to_be_hidden()
+
+
+def test_a_held_row_opens_its_menu_and_is_not_clicked(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=390, height=740, has_touch=True, is_mobile=True)
+    touch = TouchInput(alice.page.context.new_cdp_session(alice.page))
+    alice.page.get_by_role("button", name="Open views and feeds").tap()
+
+    row(alice, "Feed 5 about").scroll_into_view_if_needed()
+    touch.down(*middle(row(alice, "Feed 5 about").locator("a")))
+    menu = alice.page.get_by_role("dialog")
+    expect(menu.get_by_role("heading", name="Feed 5 about")).to_be_visible()
+    touch.up()
+    expect(alice.page).to_have_url("/all")
+    menu.get_by_role("button", name="Refresh").tap()
+
+    expect(alice.page.locator("#strip .strip")).to_be_visible()
+    expect(menu).to_have_count(0)
+
+
+def test_feeds_and_folders_are_dragged(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=1440, height=1000)
+    page = alice.page
+    folder = page.locator(".feeds .folder")
+    with page.expect_response("**/sidebar"):
+        page.get_by_role("button", name="Close all folders").click()
+    expect(page.locator(".feeds li[data-in]")).to_have_count(0)
+    names = folder.locator(".name").all_inner_texts()
+
+    with page.expect_response("**/sidebar?**"):
+        folder.nth(2).locator("a").drag_to(folder.nth(0), target_position={"x": 60, "y": 3})
+    expect(folder.locator(".name").first).to_have_text(names[2])
+    with page.expect_response("**/sidebar?**"):
+        row(alice, "Not To Be Trusted").locator("a").drag_to(folder.nth(1))
+    expect(row(alice, "Not To Be Trusted")).to_have_count(0)
+    folder.nth(1).locator(".toggle").click()
+
+    expect(page.locator(".feeds li[data-in]", has_text="Not To Be Trusted")).to_have_count(1)

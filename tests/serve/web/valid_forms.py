@@ -67,6 +67,9 @@ FORMS: Mapping[str, Form] = {
     "/starters": {"feed": [STARTER.url]},
     "/import": {"opml": "<opml version='2.0'><body><outline xmlUrl='{url}'/></body></opml>", "do": "import"},
     "/refresh-all": {"view": "/feed/{feed}"},
+    "/feed/{id:int}/rename": {"title": "Mine", "next": "/all"},
+    "/feed/{id:int}/move": {"from": "", "to": "{folder}", "next": "/all"},
+    "/folders/{id:int}/move": {"beside": "", "place": "into", "next": "/all"},
     "/sidebar": {
         "folder": "{folder}",
         "unread": "1",

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
 from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.i18n.messages import Message
@@ -11,7 +12,7 @@ from feedmill.store.database import Database
 from feedmill.store.subscriptions.folders import (
     add_folder,
     add_missing_folders,
-    change_folder,
+    change_folders,
     drop_folders,
     folders_of,
 )
@@ -20,6 +21,14 @@ MAX_DEPTH = 8
 MAX_NAME = 190
 
 FolderPath = tuple[str, ...]
+
+
+class FolderPlace(StrEnum):
+    """Where a folder is moved, seen from another."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    INTO = "into"
 
 
 class FolderInItself(Conflict):
@@ -61,7 +70,31 @@ async def alter_folder(
     )
     if new.parent_id != old.parent_id:
         _check_move(own_folders, old, new.parent_id)
-    await change_folder(db, user_id, new)
+    await change_folders(db, user_id, [new])
+    return new
+
+
+async def place_folder(db: Database, user_id: int, folder_id: int, beside_id: int, place: FolderPlace) -> Folder:
+    """Moves a folder before, after or into another; with `beside_id` 0 into the top level.
+
+    Before and after give all folders of that parent a position; into keeps their order, which may be that of names.
+    """
+    own_folders = await folders_of(db, user_id)
+    old = _find_by_id(own_folders, folder_id)
+    beside = _find_by_id(own_folders, beside_id) if beside_id else None
+    if beside == old and place is not FolderPlace.INTO:
+        return old
+    parent_id = 0 if beside is None else beside.id if place is FolderPlace.INTO else beside.parent_id
+    if parent_id != old.parent_id:
+        _check_move(own_folders, old, parent_id)
+    siblings = [folder for folder in own_folders if folder.parent_id == parent_id and folder.id != folder_id]
+    new = replace(old, parent_id=parent_id, position=max((folder.position for folder in siblings), default=0))
+    if beside is None or place is FolderPlace.INTO:
+        await change_folders(db, user_id, [new])
+        return new
+    at = siblings.index(beside) + (place is FolderPlace.AFTER)
+    ordered = [*siblings[:at], new, *siblings[at:]]
+    await change_folders(db, user_id, [replace(folder, position=n) for n, folder in enumerate(ordered, 1)])
     return new
 
 

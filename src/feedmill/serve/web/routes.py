@@ -25,7 +25,7 @@ from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
-from feedmill.serve.web.sidebar import sidebar_counts, sidebar_pages
+from feedmill.serve.web.sidebar import row_menus, sidebar_counts, sidebar_pages
 from feedmill.serve.web.subscriptions import (
     add_feeds,
     added_feeds,
@@ -67,6 +67,7 @@ ROUTES = [
     *playback.routes,
     *sidebar_counts.routes,
     *sidebar_pages.routes,
+    *row_menus.routes,
     *selected_entries.routes,
     *search_pages.routes,
     *bookmark_pages.routes,

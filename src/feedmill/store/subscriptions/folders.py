@@ -57,13 +57,17 @@ async def add_missing_folders(db: Database, user_id: int, places: Collection[tup
     await db.batch([Step(ADD_MISSING, [same | {"parent_id": parent, "name": name} for parent, name in places])])
 
 
-async def change_folder(db: Database, user_id: int, folder: Folder) -> None:
-    """Writes the name, parent and position of the folder."""
-    values = {"new_parent_id": folder.parent_id, "new_name": folder.name, "new_position": folder.position}
+async def change_folders(db: Database, user_id: int, changed: Sequence[Folder]) -> None:
+    """Writes the name, parent and position of these folders."""
     try:
-        await db.batch([Step(CHANGE, values | {"folder": folder.id, "of_user": user_id})])
+        await db.batch([Step(CHANGE, [_new_values(user_id, folder) for folder in changed])])
     except ConstraintViolated as error:
-        raise FolderExists(Message("error.folder_exists", name=folder.name)) from error
+        raise FolderExists(Message("error.folder_exists", name=changed[0].name)) from error
+
+
+def _new_values(user_id: int, folder: Folder) -> dict[str, object]:
+    new = {"new_parent_id": folder.parent_id, "new_name": folder.name, "new_position": folder.position}
+    return new | {"folder": folder.id, "of_user": user_id}
 
 
 async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:

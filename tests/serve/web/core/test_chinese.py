@@ -48,6 +48,7 @@ PAGES = [
     "/health-of-feeds",
     "/archive",
     "/feed/1/health",
+    "/feed/1/menu",
     "/feed/2/health",
     "/feed/2/edit",
     "/feed/1/archive",

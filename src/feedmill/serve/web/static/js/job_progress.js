@@ -1,6 +1,6 @@
 // Shows the progress of a running job: in the strip under the title, or on its page; also in other windows of this browser.
 
-import { all, one, t } from "./page.js";
+import { all, fetchPart, one, t } from "./page.js";
 
 const CLOSES_AFTER = 5000;
 const MOST_LINES = 200;
@@ -49,7 +49,7 @@ function addOutcome(root, { subscription_id, title, outcome, new: fresh, message
 }
 
 async function refreshCounts() {
-  const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
+  const response = await fetchPart("/counts");
   if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }
 
@@ -101,7 +101,7 @@ document.addEventListener("htmx:after:swap", () => {
 
 otherTabs?.addEventListener("message", async ({ data }) => {
   if (!place || !/^\d+$/.test(data) || one(`.strip[data-job="${data}"]`)) return;
-  const response = await fetch(`/jobs/${data}/strip`, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const response = await fetchPart(`/jobs/${data}/strip`);
   if (!response?.ok) return;
   place.innerHTML = await response.text();
   window.htmx?.process(place);

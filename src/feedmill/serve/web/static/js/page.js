@@ -28,6 +28,9 @@ export function showToast(text, tone = "done", seconds = 6, undo = null) {
   setTimeout(() => toast.remove(), seconds * 1000);
 }
 
+// A part of a page, or JSON; null without a connection.
+export const fetchPart = (path) => fetch(path, { headers: { "HX-Request": "true" } }).catch(() => null);
+
 export function send(path, fields) {
   const body = new URLSearchParams(fields);
   body.append("csrf", csrf);

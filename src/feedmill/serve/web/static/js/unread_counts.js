@@ -1,6 +1,6 @@
 // Receives the counts of the sidebar as server-sent events in one window of this browser, and passes them on to the others.
 
-import { all, one, user } from "./page.js";
+import { all, fetchPart, one, user } from "./page.js";
 
 const EVERY = 60_000;
 const name = `feedmill.counts.${user}`;
@@ -21,20 +21,26 @@ function connect() {
   source.addEventListener("alive", () => take(null, true));
 }
 
-// The window that has the lock holds the stream. Where there are no locks every visible window has one.
+// The window that has the lock holds the stream. Without locks (they need HTTPS) every visible window has one: browsers
+// open only six connections to a server.
 function listen() {
-  if (!navigator.locks) return connect();
+  if (!navigator.locks) return follow();
   navigator.locks.request(name, () => new Promise((leave) => {
     connect();
     addEventListener("pagehide", leave, { once: true });
   }));
 }
 
+function follow() {
+  source?.close();
+  if (!document.hidden) connect();
+}
+
 // Who has heard nothing asks: the stream may be refused, or be held back on its way.
 async function updateCounts() {
   if (Date.now() - heard < EVERY) return;
-  if (source?.readyState === EventSource.CLOSED) connect();
-  const response = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (source?.readyState === EventSource.CLOSED && !document.hidden) connect();
+  const response = await fetchPart("/counts");
   if (response?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await response.json() }));
 }
 
@@ -43,6 +49,7 @@ if (total) {
   setInterval(updateCounts, EVERY);
   windows?.addEventListener("message", ({ data }) => take(data, false));
   addEventListener("pagehide", () => source?.close());
+  if (!navigator.locks) document.addEventListener("visibilitychange", follow);
   addEventListener("pageshow", ({ persisted }) => persisted && listen());
   const title = new MutationObserver(entitle);
   title.observe(total, { attributes: true, childList: true });
