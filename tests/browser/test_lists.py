@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser import sample_feeds
 from tests.browser.browser_user import NO_MARK_WAITS, BrowserUser
@@ -17,6 +17,7 @@ from tests.browser.test_touch import TouchInput, middle
 BrowserUserMaker = Callable[..., BrowserUser]
 FeedMaker = Callable[..., str]
 
+ITEMS = re.compile(r"/item/\d+\?in=")
 UNREAD_COUNT = ".sidebar a[href='{}'] .count"
 # Whether the offer of news is in front of a row, and not of the bar.
 IN_THE_WAY = """() => {
@@ -131,7 +132,8 @@ def test_a_label_of_a_selection_is_undone_by_its_key(browser_user: BrowserUserMa
     alice.press("u")
 
     expect(alice.page.locator(".toast")).to_have_text("Undone.")
-    alice.page.get_by_role("link", name="Mills").click()
+    label = alice.page.locator(".sidebar a[href^='/label/']", has_text="Mills")
+    alice.page.goto(str(label.get_attribute("href")))
     expect(alice.page.get_by_role("heading", name="No item has this label")).to_be_visible()
 
 
@@ -195,8 +197,10 @@ def test_a_reload_shows_the_list_and_the_article_again(browser_user: BrowserUser
     expect(alice.page.locator(".row.current.opened .title")).to_have_text(title)
     expect(alice.page.locator("h1")).to_have_count(1)
     following = alice.titles()[alice.titles().index(title) + 1]
+    href = alice.page.locator(".row.current ~ .row .title").first.get_attribute("href")
     alice.press("j")
     alice.reads(following)
+    expect(alice.page).to_have_url(str(href))
 
     alice.page.goto("/keys")
     alice.page.go_back()
@@ -249,3 +253,67 @@ def test_a_reloaded_article_fills_a_phone_and_back_is_its_list(
     expect(alice.page.locator(".pane .article")).to_have_count(0)
     expect(alice.page.locator(".row")).to_have_count(5)
     expect(alice.page).to_have_url(path)
+
+
+def test_the_next_article_is_there_before_it_is_asked_for(browser_user: BrowserUserMaker, new_feed: FeedMaker) -> None:
+    path = new_feed(6)
+    alice = browser_user(at="about:blank")
+    with alice.page.expect_response(ITEMS):
+        alice.page.goto(path)
+    held: list[Route] = []
+    alice.page.route(ITEMS, lambda route: held.append(route))
+
+    for title in alice.titles()[:3]:
+        # Nothing that is asked for from now on arrives, as from a server that is far away.
+        with alice.page.expect_request(ITEMS):
+            alice.press("j")
+        alice.reads(title)
+        following = alice.page.locator(".row.current ~ .row").first
+        following.locator("button.star").evaluate("(button) => button.click()")
+        with alice.page.expect_response(ITEMS):
+            held.pop().continue_()
+
+    # It was starred after it was fetched.
+    alice.press("j")
+    alice.reads("Piece 4 of")
+    expect(alice.page.locator(".article-bar button.star")).to_have_attribute("aria-pressed", "true")
+    assert alice.page.locator(".row").first.evaluate("(row) => getComputedStyle(row).contentVisibility") == "auto"
+
+
+def test_j_goes_on_into_the_next_feed_with_unread(browser_user: BrowserUserMaker, new_feed: FeedMaker) -> None:
+    path, _, onward = (
+        new_feed(55, "Onward", "A first"),
+        new_feed(0, "Onward", "B empty"),
+        new_feed(1, "Onward", "C last"),
+    )
+    alice = browser_user(at=path)
+    expect(alice.page.locator("#main .onward")).to_be_hidden()
+    alice.page.locator(".more").scroll_into_view_if_needed()
+    alice.page.locator(".row .title").nth(48).click()
+    alice.reads("Piece 49 of")
+    while alice.page.locator(".more").count() or alice.page.locator(".row.current ~ .row").count():
+        before = alice.page.locator(".article h1").inner_text()
+        alice.press("j")
+        expect(alice.page.locator(".article h1")).not_to_have_text(before)
+    alice.reads("Piece 55 of")
+
+    alice.press("j")
+    expect(alice.page.locator("#main .onward a")).to_be_focused()
+    expect(alice.page.locator("#main .onward a")).to_contain_text("Next: C last")
+    alice.press("j")
+
+    alice.page.wait_for_url(f"**{onward}")
+    alice.press("j")
+    alice.reads("Piece 1 of")
+
+
+def test_a_finger_goes_on_below_the_last_article(browser_user: BrowserUserMaker, new_feed: FeedMaker) -> None:
+    path, onward = new_feed(2, "Fingers", "A first"), new_feed(1, "Fingers", "B last")
+    alice = browser_user(at=path, width=390, height=800, has_touch=True, is_mobile=True)
+    alice.page.locator(".row .title").last.tap()
+    alice.reads("Piece 2 of")
+
+    alice.page.locator(".pane .onward a").tap()
+
+    alice.page.wait_for_url(f"**{onward}")
+    expect(alice.page.locator(".row")).to_have_count(1)

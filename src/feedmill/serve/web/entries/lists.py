@@ -32,6 +32,7 @@ from feedmill.serve.web.entries.article_view import ArticleView, article_view, i
 from feedmill.serve.web.entries.day_headings import day_headings
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
 from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view
+from feedmill.serve.web.entries.next_list import next_list
 
 MAX_CURSOR_LENGTH = 200
 ROWS = 50
@@ -115,7 +116,13 @@ async def _render(request: Request, listing: Listing, article: ArticleView | Non
     feed, active = listing.view.feed, listing.view.address.path
     failure = await last_failure(the_app(request).db, feed) if feed else None
     return await render_page(
-        request, "entries/list.html", active=active, listing=listing, article=article, failure=failure
+        request,
+        "entries/list.html",
+        active=active,
+        listing=listing,
+        article=article,
+        failure=failure,
+        next_list=next_list,
     )
 
 

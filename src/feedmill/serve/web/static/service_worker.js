@@ -28,6 +28,8 @@ addEventListener("fetch", (event) => {
   else if (isArticle(url) && request.headers.has("HX-Request")) event.respondWith(part(event, url));
 });
 
+addEventListener("message", ({ data: { href, text } }) => keep(new URL(href), new Response(text), forgotten));
+
 const isArticle = (url) => /^\/item\/\d+$/.test(url.pathname);
 
 // What one reader opened is not for the next, nor for nobody.
@@ -51,7 +53,7 @@ async function part(event, url) {
   const before = forgotten;
   try {
     const response = await fetch(event.request);
-    event.waitUntil(keep(url, response.clone(), before));
+    if (!event.request.headers.has("HX-Preloaded")) event.waitUntil(keep(url, response.clone(), before));
     return response;
   } catch {
     const html = await kept(url);

@@ -3,9 +3,9 @@
 import { markSide } from "./bulk_marks.js";
 import { showImages } from "./lightbox.js";
 import { enter } from "./menus.js";
-import { one, showToast, t } from "./page.js";
+import { dialogs, menus, one, openOne, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
-import { current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
+import { current, list, more, pick, point, rowOf, step, toggle } from "./rows.js";
 
 const PATIENCE = 1200;
 let before = "";
@@ -18,8 +18,26 @@ const id = () => openId() ?? current()?.dataset.id;
 function go(by) {
   const next = step(by);
   if (next) open(next);
-  else if (by > 0 && one(".more a")) one(".more a").click();
-  else if (!rows().length) one(by > 0 ? 'a[rel="next"]' : 'a[rel="prev"]')?.click();
+  else if (by > 0 && more()) loadMore();
+  else if (!current() || (by < 0 && one(".earlier"))) one(by > 0 ? 'a[rel="next"]' : 'a[rel="prev"]')?.click();
+  else if (by > 0) goOnward();
+}
+
+function loadMore() {
+  more().click();
+  const went = new AbortController();
+  document.addEventListener("htmx:after:swap", () => {
+    if (!step(1)) return;
+    went.abort();
+    go(1);
+  }, { signal: went.signal });
+}
+
+// At the end of a list the key points at the way on first, and takes it when it is pressed again.
+function goOnward() {
+  const link = one("#main .onward a");
+  if (link && link === document.activeElement) link.click();
+  else link?.focus();
 }
 
 function page(by) {
@@ -142,12 +160,14 @@ const isTyping = (target) => target.closest?.("input:not([type=checkbox]):not([t
 const isControl = (target, key) => (key === "Enter" || key === " ") && target.closest?.("a, button, summary, input, audio, video");
 
 // What is open over the page has the keyboard for itself.
-const isSuspended = () => one("dialog[open], .menu[open], :popover-open");
+const popovers = new Set();
+document.addEventListener("beforetoggle", ({ target }) => popovers.add(target), true);
+const isSuspended = () => openOne(dialogs, menus) || [...popovers].some((each) => each.matches(":popover-open"));
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   if (arriving) return typeAhead(event);
-  if (event.ctrlKey && event.key === "k" && !one("dialog[open]") && press("Ctrl+K")) return event.preventDefault();
+  if (event.ctrlKey && event.key === "k" && !openOne(dialogs) && press("Ctrl+K")) return event.preventDefault();
   if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
   if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || isSuspended()) return;
   if (isControl(event.target, event.key)) return;

@@ -1,6 +1,6 @@
 // Menus (`details.menu`): one at a time. An open menu has the focus, and gives it back to where it was.
 
-import { all, one } from "./page.js";
+import { all, menus, one, openOne } from "./page.js";
 
 const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary";
 const before = new WeakMap();
@@ -65,7 +65,7 @@ document.addEventListener("focusout", ({ target, relatedTarget }) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  const menu = one(".menu[open]");
+  const menu = openOne(menus);
   if (!menu || event.isComposing) return;
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") close(menu);

@@ -2,6 +2,10 @@
 
 export const one = (selector, within = document) => within.querySelector(selector);
 export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+// By class or tag the browser knows its elements; a selector looks at each of them, of which a long list has many.
+export const openOne = (...found) => found.flatMap((each) => [...each]).find((each) => each.open);
+export const menus = document.getElementsByClassName("menu");
+export const dialogs = document.getElementsByTagName("dialog");
 export const csrf = one('meta[name="csrf"]')?.content ?? "";
 export const user = one('meta[name="user"]')?.content ?? "";
 

@@ -1,13 +1,18 @@
 // The reading pane: an article beside its list where there is room, over it where there is not.
 
 import { mustSignIn, one, showToast, t } from "./page.js";
-import { apply, current, list, point, rowOf, step } from "./rows.js";
+import { OPPOSITE, apply, current, display, list, more, point, rowOf, step } from "./rows.js";
 
 const frame = one(".frame");
 const pane = one(".pane");
 const here = () => location.pathname + location.search;
 let address = here();
+// An article that was fetched ahead is as good as new for so long.
+const FRESH = 600_000;
+const ahead = new Map();
 let loading = null;
+let turn = 0;
+let opened = list && one(".row.opened", list);
 
 export const isOpen = () => Boolean(pane) && frame.classList.contains("reading");
 export const openId = () => (isOpen() ? pane.dataset.id : one(".article")?.dataset.id);
@@ -15,14 +20,37 @@ export const openId = () => (isOpen() ? pane.dataset.id : one(".article")?.datas
 export async function open(row, { push = true } = {}) {
   const link = one(".title", row);
   if (!pane) return location.assign(link.href);
+  const [mine, before] = [++turn, current()];
   point(row);
-  const html = await fetchArticle(link.href);
-  if (html === null) return;
+  const html = (await takeAhead(link.href)) ?? (await fetchArticle(link.href));
+  if (html === null || mine !== turn) return;
   const wasOpen = isOpen();
   fill(html, row.dataset.id);
-  if (push) remember(row.dataset.id, link.href, wasOpen);
+  // The address of the next article can wait until it is seen: all links of a long list depend on it.
+  if (push && wasOpen) requestAnimationFrame(() => setTimeout(() => mine === turn && remember(row.dataset.id, link.href, true)));
+  else if (push) remember(row.dataset.id, link.href, false);
   if (row.classList.contains("unread") && document.documentElement.dataset.marks !== "manual") apply("read", row.dataset.id);
-  row.scrollIntoView({ block: "nearest" });
+  if (!wasOpen) row.scrollIntoView({ block: "nearest" });
+  // The one that comes next, in the direction in which the reader goes.
+  fetchAhead(before && before === step(1, row) ? step(-1, row) : step(1, row));
+}
+
+function fetchAhead(row) {
+  const href = row && one(".title", row).href;
+  if (!href || ahead.has(href) || navigator.connection?.saveData) return;
+  ahead.clear();
+  const fetched = fetch(href, { priority: "low", headers: { "HX-Request": "true", "HX-Preloaded": "true" } });
+  const html = fetched.then((response) => (response.ok && !response.headers.has("HX-Redirect") ? response.text() : null)).catch(() => null);
+  ahead.set(href, { html, at: Date.now() });
+}
+
+async function takeAhead(href) {
+  const { html, at } = ahead.get(href) ?? {};
+  ahead.delete(href);
+  const text = Date.now() - at < FRESH ? await html : null;
+  // The worker keeps what was opened, for when there is no connection.
+  if (text) navigator.serviceWorker?.controller?.postMessage({ href, text });
+  return text;
 }
 
 async function fetchArticle(href) {
@@ -45,9 +73,14 @@ function fill(html, id) {
   pane.innerHTML = html;
   pane.dataset.id = id;
   pane.scrollTop = 0;
+  // Marks that were made since it was fetched.
+  const marks = rowOf(id)?.classList;
+  for (const [action, name] of [["star", "starred"], ["later", "later"]]) if (marks) display(marks.contains(name) ? action : OPPOSITE[action], id);
   frame.classList.add("reading");
-  one(".row.opened", list)?.classList.remove("opened");
-  rowOf(id)?.classList.add("opened");
+  opened?.classList.remove("opened");
+  opened = rowOf(id);
+  opened?.classList.add("opened");
+  if (opened && !step(1, opened) && !more() && one(".onward")) pane.append(one(".onward").cloneNode(true));
   window.htmx?.process(pane);
   pane.focus({ preventScroll: true });
   document.title = `${one("h1", pane)?.textContent.trim() ?? ""} · Feedmill`;
@@ -62,6 +95,7 @@ function remember(item, href, wasOpen) {
 
 // What was opened here is left by going back, so that no address stands twice in the browser's history.
 export function leave() {
+  turn += 1;
   loading?.abort();
   if (history.state?.isOurs) return history.back();
   history.replaceState(null, "", list.dataset.view);
@@ -83,6 +117,7 @@ function close() {
 addEventListener("popstate", ({ state }) => {
   // A jump within an article, say to a footnote, opens and closes nothing.
   if (!list || here() === address) return;
+  turn += 1;
   address = here();
   const row = state?.item && rowOf(state.item);
   if (row) open(row, { push: false });
@@ -92,6 +127,7 @@ addEventListener("popstate", ({ state }) => {
 
 // A page that came with its article begins where the reader was.
 if (isOpen()) current()?.scrollIntoView({ block: "center" });
+if (list && pane && matchMedia("(hover: hover)").matches) fetchAhead(step(1));
 
 const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
 

@@ -7,21 +7,25 @@ export const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar
 
 export const list = one("#list");
 export const rows = () => all(".row", list ?? document.createElement("div"));
-export const current = () => one(".row.current", list ?? document.createElement("div"));
+// Lists are long: the current row is remembered, and the others are found from it.
+let pointed = list && one(".row.current", list);
+export const current = () => pointed;
+export const more = () => list && one("a", list.getElementsByClassName("more")[0] ?? document.createElement("div"));
 export const rowOf = (id) => document.getElementById(`e${id}`);
 
 export function point(row) {
   if (!row) return;
-  current()?.classList.remove("current");
+  pointed?.classList.remove("current");
+  pointed = row;
   row.classList.add("current");
   row.scrollIntoView({ block: "nearest" });
 }
 
 export function step(by, from = current(), fits = () => true) {
-  const every = rows();
-  for (let place = from ? every.indexOf(from) + by : 0; place >= 0 && place < every.length; place += by)
-    if (fits(every[place])) return every[place];
-  return null;
+  const way = by > 0 ? "nextElementSibling" : "previousElementSibling";
+  let row = from ? from[way] : list?.getElementsByClassName("row")[0];
+  while (row && !(row.matches(".row") && fits(row))) row = row[way];
+  return row ?? null;
 }
 
 // Shows a mark at once, and lets the queue tell the server.
@@ -42,7 +46,7 @@ export const changes = (action, row) => row.classList.contains(kind(action)) !==
 export function display(action, id) {
   const row = rowOf(id);
   row?.classList.toggle(kind(action), sets(action));
-  for (const place of [row, one(".article-bar")])
+  for (const place of [row, document.getElementsByClassName("article-bar")[0]])
     for (const button of place ? all(`button[value="${action}:${id}"]`, place) : []) {
       button.value = `${OPPOSITE[action]}:${id}`;
       button.setAttribute("aria-pressed", String(!action.startsWith("un")));
@@ -58,7 +62,7 @@ export function toggle(kind, id) {
 
 function count(feed, by) {
   document.dispatchEvent(new CustomEvent("marked", { detail: by }));
-  for (const place of all(`[data-feed="${feed}"].count, #count-unread`)) {
+  for (const place of all(`[data-feed="${feed}"].count, #count-unread`, one("#nav") ?? document)) {
     const now = Math.max(0, Number(place.textContent.replace(/\D/g, "")) + by);
     show(place, now);
   }
