@@ -235,6 +235,7 @@ async def test_a_key_is_valid_only_while_its_parent_key_is(any_db: Database) -> 
 async def test_an_ended_session_cannot_create_a_key(any_db: Database) -> None:
     user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     _, who = await begin_session(any_db, user, RequestOrigin(), NOW)
+    await begin_session(any_db, user, RequestOrigin(), NOW)  # another one of the same user, which goes on
     assert who.session_id is not None
     await create_api_key(any_db, who, "first", ["read"], None, NOW)
 
