@@ -58,7 +58,7 @@ from feedmill.html import (
     web_page,
 )
 from feedmill.html import images as html
-from feedmill.i18n import choose_language, messages
+from feedmill.i18n import choose_language, connection_errors, messages
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
 from feedmill.library import cursors
@@ -505,6 +505,8 @@ READERS: dict[str, Read] = {
     "serve.http.jwt_tokens.read_token: in three parts": lambda text: jwt_tokens.read_token(
         "k" * 32, jwt_tokens.ACCESS, f"a.{text}.b"
     ),
+    "library.users.own_css.check_own_css: in an address": lambda text: own_css.check_own_css(f"a {{ b: url({text}"),
+    "i18n.connection_errors.message_in_text": connection_errors.message_in_text,
     "library.cursors.from_cursor": cursors.from_cursor,
     "library.cursors.key_at": lambda text: cursors.key_at(text, str),
     "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(
@@ -606,6 +608,7 @@ NOT_HOSTILE = frozenset(
         # Their expressions match whole texts of a fixed form, or text that we wrote ourselves.
         "archive.s3",
         "engine.celery_logs",
+        "i18n.translator",
         "cli.output.print_text",
         "library.search.run_search",
         "library.feeds.icons",
