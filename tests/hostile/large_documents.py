@@ -38,6 +38,9 @@ def hostile_articles(size: int = ARTICLE_BYTES) -> dict[str, str]:
         "images": fill("<img src=a>", size),
         "srcsets": fill("<img srcset='a 1x, b 2x'>", size),
         "commas in a srcset": f"<img srcset='{fill(',', size - 50)}'>",
+        "spaces in an alt": f"<img alt='x{fill(' ', size - 50)}x' src=a>",
+        "frames": fill("<iframe src=a></iframe>", size),
+        "formulas": fill("<math><mi>a</mi></math>", size),
         "paragraphs": fill("<p>", size),
         "deep nesting": fill("<div>", size),
         "unknown tags": fill("<x>", size),
@@ -46,8 +49,12 @@ def hostile_articles(size: int = ARTICLE_BYTES) -> dict[str, str]:
 
 
 def feed_of_articles(articles: dict[str, str]) -> bytes:
+    """A feed with these entries, each with as many attached images and videos as are read."""
+    images = [f"<enclosure url='https://example.org/picture-{n}.png' type='image/png'/>" for n in range(50)]
+    videos = [f"<enclosure url='https://youtu.be/abcdefghi{n}'/>" for n in range(10, 60)]
+    attached = "".join([*images, *videos])
     items = [
-        f"<item><guid>{name}</guid><title>{name}</title><description><![CDATA[{text}]]></description></item>"
+        f"<item><guid>{name}</guid><title>{name}</title>{attached}<description><![CDATA[{text}]]></description></item>"
         for name, text in articles.items()
     ]
     return rss("".join(items))

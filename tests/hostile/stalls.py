@@ -133,7 +133,9 @@ class Reader:
         return [entry["id"] for entry in listed.raise_for_status().json()["items"]]
 
     def read(self, entry_id: int) -> None:
+        """Reads an article as a program does, and on its page."""
         self.client.get(f"/api/entries/{entry_id}").raise_for_status()
+        self.client.get(f"/item/{entry_id}").raise_for_status()
 
     def import_opml(self, text: str) -> httpx.Response:
         return self.client.post("/api/feeds/import", content=text, headers={"Content-Type": "text/x-opml"})
@@ -150,9 +152,9 @@ def reading(folder: Path) -> Iterator[Reader]:
         serving(cwd=data, settings=LOOPBACK) as server,
         httpx.Client(base_url=server.address, timeout=280) as client,
     ):
+        # The cookie is for pages; the API goes by the token.
         client.post("/api/setup", json=ALICE).raise_for_status()
         token = client.post("/api/auth/token", json=ALICE).raise_for_status().json()["access_token"]
-        client.cookies.clear()
         client.headers["Authorization"] = f"Bearer {token}"
         yield Reader(server, client, files, site)
 

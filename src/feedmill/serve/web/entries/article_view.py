@@ -112,15 +112,16 @@ async def article_view(
     archived = (await image_urls(the_app(request).db, the_app(request).blobs, [article.id]))[article.id]
     hiding = RemoteImageReplacer(await _images(request, article.id, archived, t), t)
     full_html = None if request.query_params.get("text") == "feed" else article.full_html
+    html = full_html or article.html
     files = [MediaFile(file.url, file.type) for file in article.enclosures]
-    text = add_attached_media(
-        full_html or article.html, article.link, article.title, files, archived, t("article.absent_image")
+    text = await run_in_thread_if_large(
+        len(html), add_attached_media, html, article.link, article.title, files, archived, t("article.absent_image")
     )
-    html = text.html
-    pictures = await card_pictures(request, article.id, (frame.player for frame in find_frames(html) if frame.player))
+    frames = await run_in_thread_if_large(len(html), lambda: list(find_frames(text.html)))
+    pictures = await card_pictures(request, article.id, (frame.player for frame in frames if frame.player))
 
     def lay_out() -> str:
-        shown = html if request.scope.get(ALLOW_REMOTE_IMAGES) else hiding.hide(html)
+        shown = text.html if request.scope.get(ALLOW_REMOTE_IMAGES) else hiding.hide(text.html)
         return wrap_wide_elements(show_frame_cards(shown, pictures, t), t)
 
     safe = await run_in_thread_if_large(len(html), lay_out)
