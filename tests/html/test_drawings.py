@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 
 from feedmill.html.drawings import MAX_LENGTH, drawing_size, svg_document
-from feedmill.html.rewrite_tags import find_drawing
+from feedmill.html.rewrite_tags import MAX_DRAWINGS, find_drawing
 from feedmill.html.sanitize import render_article_html
 from tests.html.script_vectors import all_vectors
 
@@ -96,3 +96,12 @@ def test_icons_and_drawings_that_are_too_long_are_left_out() -> None:
     assert drawing_size({"viewbox": "0 0 640.5 480"}) == (640, 480)
     assert drawing_size({"width": "100%", "height": "1e9"}) is None
     assert svg_document("<svg>" + " " * MAX_LENGTH) is None
+
+
+def test_of_very_many_drawings_the_first_are_shown() -> None:
+    icon = "<svg width=16 height=16><path d='M0 0'/></svg>"
+
+    shown = render_article_html(f"{icon * 60}{CHART * 60}", None, {}, str)
+
+    assert shown.count("<img") == MAX_DRAWINGS
+    assert f'src="{60 + MAX_DRAWINGS - 1}"' in shown

@@ -68,6 +68,9 @@ _TABLE_TAGS = _CELLS | _ROW | _PARTS | _IN_TABLE
 _ENDS_DRAWING = BLOCKS | FORMATTING | {"br", "img", "ruby", "sub", "sup", "var"}
 _HTML_IN_DRAWINGS = frozenset({"foreignobject", "desc"})
 
+# Each of them is looked for in the whole text when it is loaded.
+MAX_DRAWINGS = 50
+
 ChooseAttributes = Callable[[str, dict[str, str]], dict[str, str]]
 """Given a tag's name and attributes, returns the attributes to write."""
 LinkFrame = Callable[[str, dict[str, str]], FrameLink | None]
@@ -112,6 +115,7 @@ class _Writer:
     ) -> None:
         self._choose, self._link_frame, self._drawing_image = choose, link_frame, drawing_image
         self.drawing_spans: list[tuple[int, int]] = []
+        self._shown_drawings = 0
         self._pieces: list[str] = []
         self._open: list[str] = []
         self._image_sources: set[str] = set()
@@ -156,7 +160,9 @@ class _Writer:
             return
         elif name == "svg" and not is_self_closing(html, tag):
             self._drawings = 1
-            if image := self._drawing_image(len(self.drawing_spans), attributes(html, tag)):
+            image = self._drawing_image(len(self.drawing_spans), attributes(html, tag))
+            if image and self._shown_drawings < MAX_DRAWINGS:
+                self._shown_drawings += 1
                 self._start("img", image)
             self.drawing_spans.append((tag.start, len(html)))
         elif name == "math":
