@@ -58,7 +58,7 @@ from feedmill.html import (
     web_page,
 )
 from feedmill.html import images as html
-from feedmill.i18n import choose_language, connection_errors, messages
+from feedmill.i18n import choose_language, connection_errors, messages, natural_order
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
 from feedmill.library import cursors
@@ -86,7 +86,8 @@ from feedmill.outbound import (
 )
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
-from feedmill.serve.http import archived_images, cache_headers, jwt_tokens, sse
+from feedmill.serve.greader import item_ids, streams
+from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, sse
 from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
 from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
@@ -507,6 +508,12 @@ READERS: dict[str, Read] = {
     ),
     "library.users.own_css.check_own_css: in an address": lambda text: own_css.check_own_css(f"a {{ b: url({text}"),
     "i18n.connection_errors.message_in_text": connection_errors.message_in_text,
+    "serve.greader.item_ids.parse_item_id": item_ids.parse_item_id,
+    "serve.greader.streams.normal_stream": lambda text: streams.normal_stream(f"user/{text}"),
+    "serve.http.app_parameters.read_parameters": lambda text: _LOOP.run_until_complete(
+        app_parameters.read_parameters(_request(query=text, body=_bytes(text)))
+    ),
+    "i18n.natural_order.natural_key": natural_order.natural_key,
     "library.cursors.from_cursor": cursors.from_cursor,
     "library.cursors.key_at": lambda text: cursors.key_at(text, str),
     "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(
@@ -612,6 +619,7 @@ NOT_HOSTILE = frozenset(
         "cli.output.print_text",
         "library.search.run_search",
         "library.feeds.icons",
+        "serve.greader.atom",
         "serve.web.archive.feed_archive",
         "store.drivers.d1_statements",
         "store.drivers.sqlite_json_insert",

@@ -137,7 +137,15 @@ async def test_marks_are_made_by_form_or_query_and_twice_is_once(library: SmallL
 
 
 @pytest.mark.parametrize(
-    "query", ["mark=group&as=read", "mark=group&as=saved&id=0", "mark=all&as=read&id=0", "mark=group&as=read&id=x"]
+    "query",
+    [
+        "mark=group&as=read",
+        "mark=group&as=read&id=",
+        "mark=group&as=read&id=+",
+        "mark=group&as=read&id=x",
+        "mark=group&as=saved&id=0",
+        "mark=all&as=read&id=0",
+    ],
 )
 async def test_what_is_not_understood_marks_nothing(library: SmallLibrary, alice: AppUser, query: str) -> None:
     feed = await library.feed()

@@ -1,5 +1,7 @@
 """Signing in as reader apps do it."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from feedmill.library.users.app_passwords import revoke_app_password
@@ -61,3 +63,44 @@ async def test_an_unknown_path_is_404_as_text(app: GreaderApp) -> None:
     answer = await app.get("/friend/everything")
 
     assert (answer.status_code, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+
+
+@pytest.mark.parametrize("path", [LOGIN, f"{API}/edit-tag", f"{API}/stream/items/ids", "/fever/"])
+async def test_little_is_read_of_a_client_that_is_not_signed_in(alice: AppUser, path: str) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(100):
+            sent += 100_000
+            yield b"a" * 100_000
+
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answers = [
+        await alice.client.post(path, content=endless(), headers=form),
+        await alice.client.post(path, content=b"a&" * 100_000, headers=form),
+    ]
+
+    assert sent < 1_500_000
+    assert all(answer.status_code >= 400 or answer.json() == {"api_version": 3, "auth": 0} for answer in answers)
+
+
+async def test_a_forged_token_is_refused_before_the_form_is_read(alice: AppUser) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(100):
+            sent += 100_000
+            yield b"i=1&" * 25_000
+
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": "GoogleLogin auth=1/forged"}
+    answer = await alice.client.post(f"{API}/edit-tag", content=endless(), headers=headers)
+
+    assert (answer.status_code, sent) == (401, 0)
+
+
+async def test_more_fields_than_any_app_sends_are_refused(app: GreaderApp) -> None:
+    answer = await app.post("/edit-tag", "i=1&" * 30_000 + "a=user/-/state/com.google/read")
+
+    assert answer.status_code == 400

@@ -18,7 +18,7 @@ from feedmill.library.users.app_passwords import caller_of_fever_key
 from feedmill.model.user import Caller
 from feedmill.serve.fever.changes import apply_change
 from feedmill.serve.fever.sections import SECTIONS, last_refresh
-from feedmill.serve.http.app_parameters import AppParameters, read_parameters
+from feedmill.serve.http.app_parameters import MAX_UNKNOWN_BYTES, AppParameters, read_parameters
 from feedmill.serve.http.auth import origin_of
 
 VERSION = 3
@@ -29,7 +29,7 @@ REFUSED = {"api_version": VERSION, "auth": 0}
 async def answer(request: Request) -> Response:
     """The sections that the request names, after the change that it asks for."""
     try:
-        sent = await read_parameters(request)
+        sent = await read_parameters(request, MAX_UNKNOWN_BYTES)
         who = await _caller(request, sent)
     except CallerError:
         return _response(REFUSED)

@@ -26,10 +26,10 @@ async def apply_change(app: App, who: Caller, sent: AppParameters) -> dict[str, 
     """Applies the change, if the request has one. Asking twice has the same effect as once."""
     if "mark" not in sent:
         return {}
-    kind, state = sent.text("mark"), sent.text("as")
-    if "id" not in sent or kind not in {"item", "feed", "group"} or state not in MARKS:
+    kind, state, id = sent.text("mark"), sent.text("as"), sent.number("id")
+    # Group 0 is everything: an empty id must not be taken for it.
+    if id is None or kind not in {"item", "feed", "group"} or state not in MARKS:
         raise BadInput(Message("error.unknown_action"), field="mark")
-    id = sent.number("id", 0) or 0
     if kind == "item":
         await mark_in_chunks(app.db, who.user.id, [id], MARKS[state], app.tools.clock())
     elif state == "read":

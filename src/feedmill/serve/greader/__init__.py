@@ -14,7 +14,7 @@ from feedmill.errors import CallerError
 from feedmill.model.user import Caller
 from feedmill.serve.greader import atom, authentication, edits, items, lists, subscriptions
 from feedmill.serve.greader.responses import refusal
-from feedmill.serve.http.app_parameters import AppParameters, read_parameters
+from feedmill.serve.http.app_parameters import AppParameters
 
 Handler = Callable[[Request, Caller], Awaitable[Response]]
 HandlerWithParameters = Callable[[Request, Caller, AppParameters], Awaitable[Response]]
@@ -40,8 +40,7 @@ def _plain(handler: Handler) -> Endpoint:
 def _with_parameters(handler: HandlerWithParameters) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
-            sent = await read_parameters(request)
-            return await handler(request, await authentication.caller_of_app(request, sent), sent)
+            return await handler(request, *await authentication.caller_with_parameters(request))
         except CallerError as error:
             return refusal(error)
 

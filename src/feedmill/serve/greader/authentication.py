@@ -15,7 +15,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.users.app_passwords import caller_of_password_id, sign_in_app
 from feedmill.model.user import AppPassword, Caller
 from feedmill.serve.greader.responses import NO_STORE, json_response
-from feedmill.serve.http.app_parameters import AppParameters, read_parameters
+from feedmill.serve.http.app_parameters import MAX_UNKNOWN_BYTES, AppParameters, read_parameters
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.signing_key import signing_key
 from feedmill.settings import Settings
@@ -27,7 +27,7 @@ SIGNATURE_LENGTH = 40
 async def client_login(request: Request) -> Response:
     """`/accounts/ClientLogin`: `Email` and `Passwd`, by form or query."""
     app: App = request.app.state.app
-    sent = await read_parameters(request)
+    sent = await read_parameters(request, MAX_UNKNOWN_BYTES)
     who = await sign_in_app(app.db, sent.text("Email"), sent.text("Passwd"), origin_of(request), app.tools.clock())
     assert who.app_password is not None
     token = _token(app.settings, who.app_password)
@@ -41,6 +41,14 @@ async def edit_token(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     assert who.app_password is not None
     return PlainTextResponse(_token(app.settings, who.app_password), headers=NO_STORE)
+
+
+async def caller_with_parameters(request: Request) -> tuple[Caller, AppParameters]:
+    """The caller and what they sent. Only little is read before it is known who calls."""
+    if "authorization" in request.headers:
+        return await caller_of_app(request), await read_parameters(request)
+    sent = await read_parameters(request, MAX_UNKNOWN_BYTES)
+    return await caller_of_app(request, sent), sent
 
 
 async def caller_of_app(request: Request, sent: AppParameters | None = None) -> Caller:

@@ -1,6 +1,6 @@
 """Reads the parameters of reader apps, which send them in the query, in a form, or in both.
 
-A form is limited by its bytes and not by the number of its fields: apps send thousands of ids at once.
+Apps that have signed in send thousands of ids at once; other clients are read much less of.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,13 @@ from starlette.requests import Request
 
 from feedmill.errors import BadInput, TooLarge
 from feedmill.i18n.messages import Message
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.body_limits import with_body_limit
 
 MAX_FORM_BYTES = 4_000_000
+MAX_UNKNOWN_BYTES = 1_000_000
+"""For whoever has not shown yet who they are."""
+MAX_FIELDS = 25_000
 MAX_MULTIPART_FIELDS = 1000
 MAX_NUMBER = 2**63 - 1
 
@@ -47,21 +51,25 @@ class AppParameters:
 
 async def read_parameters(request: Request, max_bytes: int = MAX_FORM_BYTES) -> AppParameters:
     """The parameters of the form, then those of the query."""
-    query = parse_qsl(request.url.query, keep_blank_values=True, errors="replace")
+    query = await _parse(request.url.query)
     return AppParameters(_without_nul([*await _form(request, max_bytes), *query]))
 
 
 async def _form(request: Request, max_bytes: int) -> list[tuple[str, str]]:
     if request.method not in {"POST", "PUT"}:
         return []
-    limited = with_body_limit(
-        request, max_bytes, TooLarge(Message("error.form_too_large", megabytes=max_bytes // 1_000_000))
-    )
+    too_large = TooLarge(Message("error.form_too_large", megabytes=max_bytes // 1_000_000))
+    limited = with_body_limit(request, max_bytes, too_large)
     if request.headers.get("content-type", "").lower().startswith("multipart/"):
         sent = await limited.form(max_fields=MAX_MULTIPART_FIELDS, max_files=0, max_part_size=max_bytes)
         return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
-    body = (await limited.body()).decode("utf-8", "replace")
-    return parse_qsl(body.strip(), keep_blank_values=True, errors="replace")
+    return await _parse((await limited.body()).decode("utf-8", "replace").strip())
+
+
+async def _parse(text: str) -> list[tuple[str, str]]:
+    if text.count("&") >= MAX_FIELDS:
+        raise BadInput(Message("error.too_many_fields", most=MAX_FIELDS))
+    return await run_in_thread_if_large(len(text), parse_qsl, text, keep_blank_values=True, errors="replace")
 
 
 def _without_nul(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
