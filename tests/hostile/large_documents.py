@@ -40,6 +40,7 @@ def hostile_articles(size: int = ARTICLE_BYTES) -> dict[str, str]:
         "commas in a srcset": f"<img srcset='{fill(',', size - 50)}'>",
         "spaces in an alt": f"<img alt='x{fill(' ', size - 50)}x' src=a>",
         "frames": fill("<iframe src=a></iframe>", size),
+        "videos": "".join(f"<iframe src='https://youtu.be/{n:011}'></iframe>" for n in range(size // 56)),
         "formulas": fill("<math><mi>a</mi></math>", size),
         "paragraphs": fill("<p>", size),
         "deep nesting": fill("<div>", size),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -29,6 +30,9 @@ from feedmill.serve.web.entries.article_videos import card_pictures
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 from feedmill.serve.web.entries.playback import PlayableFile, playable_files
+
+# Frames of an article whose cards have a picture.
+MAX_PICTURES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ async def article_view(
     text = await run_in_thread_if_large(
         len(html), add_attached_media, html, article.link, article.title, files, archived, t("article.absent_image")
     )
-    frames = await run_in_thread_if_large(len(html), lambda: list(find_frames(text.html)))
+    frames = await run_in_thread_if_large(len(html), lambda: list(islice(find_frames(text.html), MAX_PICTURES)))
     pictures = await card_pictures(request, article.id, (frame.player for frame in frames if frame.player))
 
     def lay_out() -> str:
