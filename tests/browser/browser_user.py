@@ -14,9 +14,10 @@ class BrowserUser:
 
     def sign_in(self, name: str, password: str) -> None:
         self.page.goto("/login")
-        self.page.get_by_label("Name").fill(name)
-        self.page.get_by_label("Password").fill(password)
-        self.page.get_by_role("button", name="Sign in").click()
+        # By the names of the fields: the page may be in any language.
+        self.page.locator("input[name=name]").fill(name)
+        self.page.locator("input[name=password]").fill(password)
+        self.page.locator("main form button").click()
         self.page.wait_for_url("**/unread")
 
     def press(self, *keys: str) -> None:

@@ -16,6 +16,8 @@ OPML = (
     + "<outline text='Mail' xmlUrl='mailto:somebody@example.org'/></body></opml>"
 )
 WIDTHS = (320, 500, 600, 650, 700, 760, 800, 820, 900, 1000, 1100, 1280, 1440)
+TABLES = ("/feed/1/archive", "/archive", "/admin", "/admin/feeds", "/admin/hosts", "/admin/settings", "/admin/audit")
+MOST_CUT_OFF = "(tables) => Math.max(0, ...tables.map((table) => table.scrollWidth - table.clientWidth))"
 OVERLAPS = """
 (labels) => labels.some((one, at) => labels.slice(at + 1).some((other) => {
   const [a, b] = [one, other].map((each) => each.getBoundingClientRect());
@@ -56,6 +58,21 @@ def test_no_column_of_the_feeds_table_is_cut_off(browser_user: BrowserUserMaker,
         cut_off[width] = alice.page.locator(".scroller").evaluate("(table) => table.scrollWidth - table.clientWidth")
 
     assert cut_off == dict.fromkeys(WIDTHS, 0)
+
+
+@pytest.mark.parametrize("locale", ["en", "zh-CN"])
+def test_no_other_table_is_cut_off_on_a_phone_or_a_tablet(browser_user: BrowserUserMaker, locale: str) -> None:
+    alice = browser_user(locale=locale)
+
+    cut_off = {}
+    for path in TABLES:
+        alice.page.goto(path)
+        for width in (390, 600, 820):
+            alice.page.set_viewport_size({"width": width, "height": 800})
+            tables = alice.page.locator(".scroller:has(table)")
+            cut_off[path, width] = tables.evaluate_all(MOST_CUT_OFF)
+
+    assert {place: cut for place, cut in cut_off.items() if cut} == {}
 
 
 @pytest.mark.parametrize("width", [1280, 390])
