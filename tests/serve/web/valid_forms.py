@@ -41,6 +41,7 @@ NEW_ACCOUNT = {"name": "erin", "password": PASSWORD, "again": PASSWORD}
 # In an order in which they can be submitted one after another.
 FORMS: Mapping[str, Form] = {
     "/marks": {"do": ["read:{entry}", "star"], "id": ["{entry}"], "next": "/unread", "quiet": "yes"},
+    "/positions": {"position": ["{entry}:0:93:1771403400000"]},
     "/marks/label": {"id": ["{entry}"], "label": "{label}", "next": "/unread"},
     "/marks/images": {"id": ["{entry}"], "next": "/unread"},
     "/mark-all-read": {"view": "/feed/{feed}", "age": "7", "up_to": "{entry}"},
