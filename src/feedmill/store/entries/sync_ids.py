@@ -17,6 +17,7 @@ from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.entry_dates import entry_date
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
@@ -25,7 +26,7 @@ Condition = ColumnElement[bool]
 
 # Refreshes overlap: an entry may be stored that long after others that were seen later.
 OVERLAP = timedelta(minutes=15)
-ORDERS = {SyncOrder.DATE: entries.c.sort_at, SyncOrder.TITLE: entries.c.title, SyncOrder.AUTHOR: entries.c.author}
+ORDERS = {SyncOrder.DATE: entry_date, SyncOrder.TITLE: entries.c.title, SyncOrder.AUTHOR: entries.c.author}
 LIMITS = (1, 50, 100, 1000, 10_000, 100_000, 1_000_000)
 
 
@@ -172,7 +173,7 @@ def _matches(shape: _Shape) -> tuple[Select[Any], ColumnElement[int]]:
         entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(*subscribed)),
         *_conditions(shape.unread, shape.starred, shape.labelled),
         *(_between(entries.c.first_seen_at, "seen") if shape.has_seen else ()),
-        *(_between(entries.c.sort_at, "dated") if shape.has_dates else ()),
+        *(_between(entry_date, "dated") if shape.has_dates else ()),
         *([one_of(entries.c.id, "among")] if shape.of_ids else ()),
     )
     return _in_range(found, entries.c.id), entries.c.id
