@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from feedmill.library.entries import sync_entries
 from tests.library.small_library import SmallLibrary
 from tests.scripted_web import Answer, Web
 from tests.serve.app_client import AppUser, app_user
@@ -202,3 +203,17 @@ async def test_charlie_gets_and_changes_nothing_of_alices(site: Site, library: S
     assert statuses == {404}
     assert (await charlie.get("/entries"))["total"] == 0
     assert (await app.get("/entries?status=unread"))["total"] == 1
+
+
+async def test_more_text_than_fits_into_a_response_is_refused(
+    library: SmallLibrary, app: MinifluxApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = await library.feed()
+    await library.subscribe(app.user.user, feed)
+    for guid in ("a", "b"):
+        await library.arrive(feed, guid, content_html="<p>" + "word " * 100)
+    monkeypatch.setattr(sync_entries, "MAX_TEXT", 800)
+
+    answers = [await app.send("GET", f"/entries?limit={limit}") for limit in (1, 2)]
+
+    assert [answer.status_code for answer in answers] == [200, 400]

@@ -6,8 +6,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from feedmill.errors import TooLarge
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.list_entries import one_line
 from feedmill.library.entries.marks import apply_marks
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
@@ -27,6 +29,8 @@ from feedmill.store.entries.sync_ids import (
 
 # Entries of one request to the database; their texts are in memory at once.
 CHUNK = 100
+# Characters of the texts of one response.
+MAX_TEXT = 100_000_000
 LONGEST_MADE_TITLE = 80
 NO_TITLE = "Untitled"
 
@@ -72,12 +76,20 @@ async def newest_unread(db: Database, user_id: int) -> dict[int, datetime]:
 
 
 async def rendered_entries(db: Database, user_id: int, ids: Sequence[int], image_url: ImageUrl) -> list[RenderedEntry]:
-    """The entries with these ids, in their order, without those that the user does not get."""
+    """The entries with these ids, in their order, without those that the user does not get.
+
+    Raises `TooLarge` if their texts are too long to be in memory together.
+    """
     found: list[RenderedEntry] = []
+    length = 0
     for start in range(0, len(ids), CHUNK):
         chunk = await read_synced_entries(db, user_id, ids[start : start + CHUNK])
         keys = await archived_image_keys(db, [entry.id for entry in chunk])
-        found += await asyncio.to_thread(_render_all, chunk, keys, image_url)
+        rendered = await asyncio.to_thread(_render_all, chunk, keys, image_url)
+        found += rendered
+        length += sum(len(entry.html) for entry in rendered)
+        if length > MAX_TEXT:
+            raise TooLarge(Message("error.texts_too_large"))
     return found
 
 
