@@ -3,7 +3,7 @@
 The hash is of all files together, so relative URLs between them work and one change renews all. The styles are joined
 into one file, which compresses better and needs one request. So are htmx and its extension: htmx processes the page in
 a timer that its script starts, and would miss an extension whose file arrives later. Our own scripts are sent without
-the lines that are comments.
+comments on lines of their own, and without indentation.
 """
 
 import gzip
@@ -50,8 +50,9 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 
 
 def _without_comments(script: bytes) -> bytes:
-    """The script without its lines that are comments; no text in our scripts spans several lines."""
-    return b"".join(line for line in script.splitlines(keepends=True) if not line.lstrip().startswith(b"//"))
+    """The script without its lines that are comments, and without indentation; no text of ours spans several lines."""
+    lines = [line.strip() for line in script.splitlines()]
+    return b"\n".join(line for line in lines if line and not line.startswith(b"//")) + b"\n"
 
 
 def _load() -> tuple[dict[str, Asset], str]:
