@@ -25,4 +25,6 @@ async function look() {
   const n = (await response.json()).n - here.length;
   offer.hidden = n < 1;
   offer.textContent = t("news", { n });
+  // In a narrow bar.
+  offer.dataset.fresh = t("fresh", { n });
 }
