@@ -81,7 +81,7 @@ def test_folders_and_the_switch_for_unread_stay_as_they_are_left(browser_user: B
     page = alice.page
     toggles = page.locator(".toggle")
 
-    page.get_by_role("button", name="Close all folders").click()
+    page.get_by_role("button", name="Collapse all folders").click()
     expect(page.locator(".feeds li[data-in]")).to_have_count(0)
     toggles.nth(2).focus()
     alice.press("Enter")
@@ -90,7 +90,7 @@ def test_folders_and_the_switch_for_unread_stay_as_they_are_left(browser_user: B
     page.reload()
     expect(page.locator('.toggle[aria-expanded="true"]')).to_have_count(1)
 
-    page.get_by_role("button", name="Open all folders").click()
+    page.get_by_role("button", name="Expand all folders").click()
     expect(page.locator('.toggle[aria-expanded="false"]')).to_have_count(0)
     page.get_by_role("button", name="Only feeds with unread").click()
     expect(page.locator(".feeds a.quiet")).to_have_count(0)
@@ -106,9 +106,9 @@ def test_the_drawer_of_a_phone_has_it_all(browser_user: BrowserUserMaker) -> Non
     page = alice.page
 
     page.get_by_role("button", name="Open views and feeds").tap()
-    page.get_by_role("button", name="Close all folders").tap()
+    page.get_by_role("button", name="Collapse all folders").tap()
     expect(page.locator(".feeds li[data-in]")).to_have_count(0)
-    page.get_by_role("button", name="Open all folders").tap()
+    page.get_by_role("button", name="Expand all folders").tap()
     page.get_by_role("searchbox", name="Filter feeds").tap()
     page.keyboard.type("feed 299")
 
@@ -244,7 +244,7 @@ def test_feeds_and_folders_are_dragged(browser_user: BrowserUserMaker) -> None:
     page = alice.page
     folder = page.locator(".feeds .folder")
     with page.expect_response("**/sidebar"):
-        page.get_by_role("button", name="Close all folders").click()
+        page.get_by_role("button", name="Collapse all folders").click()
     expect(page.locator(".feeds li[data-in]")).to_have_count(0)
     names = folder.locator(".name").all_inner_texts()
 
