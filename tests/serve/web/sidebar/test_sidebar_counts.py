@@ -68,7 +68,11 @@ async def test_a_folder_counts_the_feeds_of_its_subfolders_once(site: Site, alic
 
 
 async def test_only_who_reads_a_feed_hears_of_its_new_entries(site: Site, alice: Visitor, charlie: Visitor) -> None:
-    user, other, watcher = await alice.user(site), await charlie.user(site), CountWatcher(site.app.db)
+    user, other, watcher = (
+        await alice.user(site),
+        await charlie.user(site),
+        CountWatcher(site.app.db, tick_seconds=None),
+    )
     with watcher.listen(user.id) as hers, watcher.listen(other.id) as his:
         await watcher.check()
         await watcher.check()
@@ -82,7 +86,7 @@ async def test_only_who_reads_a_feed_hears_of_its_new_entries(site: Site, alice:
 
 
 async def test_what_another_program_marks_is_noticed_too(site: Site, alice: Visitor) -> None:
-    user, watcher = await alice.user(site), CountWatcher(site.app.db)
+    user, watcher = await alice.user(site), CountWatcher(site.app.db, tick_seconds=None)
     with watcher.listen(user.id) as changed:
         await watcher.check()
         await apply_marks(site.app.db, user.id, [1], EntryMarks(read=True), datetime.now(UTC))

@@ -20,10 +20,10 @@ NEVER = 2**53
 
 
 class CountWatcher:
-    """The users of this process whose pages wait for changes."""
+    """The users of this process whose pages wait for changes; with `tick_seconds` None only `check` looks for them."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, tick_seconds: float | None = TICK_SECONDS) -> None:
+        self._db, self._tick_seconds = db, tick_seconds
         self._waiting: dict[int, set[asyncio.Event]] = {}
         self._newest: int | None = None
         self._sums: dict[int, int] = {}
@@ -34,8 +34,8 @@ class CountWatcher:
         """An event that is set when the counts of the user may have changed."""
         event = asyncio.Event()
         self._waiting.setdefault(user_id, set()).add(event)
-        if self._task is None:
-            self._task = asyncio.create_task(self._run())
+        if self._task is None and self._tick_seconds is not None:
+            self._task = asyncio.create_task(self._run(self._tick_seconds))
         try:
             yield event
         finally:
@@ -59,7 +59,7 @@ class CountWatcher:
             self.notify([id for id, n in sums.items() if self._sums.get(id, n) != n])
             self._sums = sums
 
-    async def _run(self) -> None:
+    async def _run(self, tick_seconds: float) -> None:
         """Runs while somebody waits. While the database is away nothing changes that could be shown."""
         ticks = 0
         try:
@@ -67,6 +67,6 @@ class CountWatcher:
                 with suppress(InfrastructureError):
                     await self.check(with_sums=ticks % SUMS_EVERY == 0)
                 ticks += 1
-                await asyncio.sleep(TICK_SECONDS)
+                await asyncio.sleep(tick_seconds)
         finally:
             self._task, self._newest, self._sums = None, None, {}
