@@ -42,7 +42,8 @@ class BrowserUser:
         self.page.evaluate("(length) => letGo(length)", timers)
 
     def titles(self) -> list[str]:
-        return self.page.locator(".row .title").all_inner_texts()
+        """Also of rows that are out of sight, which have no inner text."""
+        return [title.strip() for title in self.page.locator(".row .title").all_text_contents()]
 
     def unread(self) -> int:
         return int(self.page.locator("#count-unread").text_content() or 0)

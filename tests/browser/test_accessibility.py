@@ -61,7 +61,7 @@ def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(
 
 
 def test_the_actions_of_an_article_are_inside_a_landmark(browser_user: BrowserUserMaker) -> None:
-    alice = browser_user(at="/item/1?in=/all")
+    alice = browser_user(at="/item/1")
     expect(alice.page.get_by_role("banner").get_by_role("toolbar")).to_be_visible()
 
     alice.page.goto("/all")

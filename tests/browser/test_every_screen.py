@@ -18,7 +18,7 @@ from tests.browser.browser_user import BrowserUser
 from tests.browser.site_server import SiteServer
 
 BrowserUserMaker = Callable[..., BrowserUser]
-MOST_SCRIPT = 40_000
+MOST_SCRIPT = 45_000
 SMALLEST = 320
 THEMES = [theme for theme in APPEARANCE_VALUES["theme"] if theme != "system"]
 PATHS = (

@@ -129,6 +129,8 @@ def test_a_label_of_a_selection_is_undone_by_its_key(browser_user: BrowserUserMa
     alice.page.locator(".bulk").get_by_label("New label").fill("Mills")
     alice.press("Enter")
     expect(alice.page.locator(".toast")).to_contain_text("2 items were labelled.")
+    # Keys do something only when the scripts of the new page are there.
+    alice.page.wait_for_load_state("load")
     alice.press("u")
 
     expect(alice.page.locator(".toast")).to_have_text("Undone.")

@@ -96,7 +96,7 @@ async def test_a_file_that_is_not_a_database_is_reported_and_left_alone(tmp_path
 
     done = feedmill("migrate", cwd=tmp_path, settings={"database": f"sqlite:///{tmp_path / 'notes.db'}"})
 
-    assert_one_line(done, "notes.db", "no SQLite database", code=1)
+    assert_one_line(done, "notes.db", "is not an SQLite database", code=1)
     assert (tmp_path / "notes.db").read_text() == text
 
 

@@ -115,7 +115,7 @@ async def test_a_boolean_is_kept_as_a_number(db: D1Database) -> None:
 async def test_a_value_that_d1_would_change_is_refused(db: D1Database, value: Any, many: bool) -> None:
     row = thing(1, text=value)
 
-    with pytest.raises(StatementRefused, match=r"D1 (takes|keeps)"):
+    with pytest.raises(StatementRefused, match=r"D1 (accepts|stores)"):
         await db.batch([Step(ADD, [row] if many else row)])
 
 
@@ -235,14 +235,14 @@ async def test_a_value_or_a_row_beyond_two_megabytes_is_refused(db: D1Database) 
     await db.batch([Step(ADD_BOX, {"id": 1, "note": "x" * 1_999_000})])
 
     for params in ({"id": 2, "note": "x" * 2_000_001}, [{"id": 2, "note": "漢" * 700_000}]):
-        with pytest.raises(StatementRefused, match="2000000 bytes in a value or a row"):
+        with pytest.raises(StatementRefused, match="2,000,000 bytes in a value or a row"):
             await db.batch([Step(ADD_BOX, params)])
-    with pytest.raises(StatementRefused, match="2000000 bytes in a value or a row"):
+    with pytest.raises(StatementRefused, match="2,000,000 bytes in a value or a row"):
         await db.batch([Step(pair, {"id": 2, "a": half, "b": half})])
 
 
 async def test_a_statement_beyond_100_kb_is_refused(db: D1Database) -> None:
-    with pytest.raises(StatementRefused, match="100000 bytes of SQL"):
+    with pytest.raises(StatementRefused, match="100,000 bytes of SQL"):
         await db.exec("SELECT '" + "x" * 100_000 + "'")
 
 

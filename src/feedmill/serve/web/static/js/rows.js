@@ -7,15 +7,15 @@ export const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar
 
 export const list = one("#list");
 export const rows = () => all(".row", list ?? document.createElement("div"));
-// Lists are long: the current row is remembered, and the others are found from it.
-let pointed = list && one(".row.current", list);
-export const current = () => pointed;
+// Lists are long: the current row is remembered, and the others are found from it. Results of a search have their own.
+let pointed = null;
+export const current = () => (pointed?.isConnected ? pointed : (pointed = list && one(".row.current", list)));
 export const more = () => list && one("a", list.getElementsByClassName("more")[0] ?? document.createElement("div"));
 export const rowOf = (id) => document.getElementById(`e${id}`);
 
 export function point(row) {
   if (!row) return;
-  pointed?.classList.remove("current");
+  current()?.classList.remove("current");
   pointed = row;
   row.classList.add("current");
   row.scrollIntoView({ block: "nearest" });
