@@ -73,7 +73,11 @@ function show(place, text) {
 document.addEventListener("counts", ({ detail: { unread, feeds, folders, views } }) => {
   const written = (n) => (n ? n.toLocaleString("en") : "");
   show(total, written(unread));
-  for (const place of all(".count[data-feed]")) show(place, written(feeds[place.dataset.feed]));
-  for (const place of all("[data-folder-count]")) show(place, written(folders[place.dataset.folderCount]));
-  for (const place of all("[data-count]")) show(place, views[place.dataset.count] ?? "");
+  // Only there: a long list has many elements.
+  for (const place of all(".count", one("#nav"))) {
+    const { feed, folderCount, count } = place.dataset;
+    if (feed) show(place, written(feeds[feed]));
+    else if (folderCount) show(place, written(folders[folderCount]));
+    else if (count) show(place, views[count] ?? "");
+  }
 });
