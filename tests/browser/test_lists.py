@@ -103,7 +103,9 @@ def test_what_was_done_with_a_selection_is_undone(
     path = new_feed(4)
     alice = browser_user(at=f"{path}?show=all", held=[SERVERS_TOAST])
     if button == "Unread":
-        alice.press("n", "m", "n", "m", "p")
+        alice.press("n", "m", "n")
+        alice.press_until_sent("m")
+        alice.press("p")
         alice.page.locator(".row.unread").nth(1).wait_for()
     marked = alice.page.locator(f".row{mark}")
     before = marked.count()

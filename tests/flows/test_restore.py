@@ -434,7 +434,7 @@ async def test_an_empty_database_is_rebuilt_from_the_store_alone(deployed: Archi
 
     assert foreseen == rebuilt == RestoreReport(bodies=3, added=4, revised=1)
     assert await told(env) == entries_before
-    assert await listed(env) == order == ["c", "d", "a", "b"]
+    assert await listed(env) == order == {first.id: ["c", "a", "b"], second.id: ["d"]}
     assert sorted((row["id"], row["url"], row["title"]) for row in await env.rows(feeds)) == sorted(
         (feed.id, feed.url, "A feed") for feed in (first, second)
     )
@@ -446,10 +446,12 @@ async def test_an_empty_database_is_rebuilt_from_the_store_alone(deployed: Archi
     assert await env.rebuild() == RestoreReport(bodies=4)
 
 
-async def listed(env: ArchiveEnvironment) -> list[str]:
-    """The titles as lists have them, the newest first."""
-    rows = await env.rows(entries)
-    return [row["title"] for row in sorted(rows, key=itemgetter("sort_at", "id"), reverse=True)]
+async def listed(env: ArchiveEnvironment) -> dict[int, list[str]]:
+    """By feed the titles as lists have them, the newest first."""
+    found: dict[int, list[str]] = {}
+    for row in sorted(await env.rows(entries), key=itemgetter("sort_at", "id"), reverse=True):
+        found.setdefault(row["feed_id"], []).append(row["title"])
+    return found
 
 
 async def told(env: ArchiveEnvironment) -> list[tuple[Any, ...]]:

@@ -1,5 +1,6 @@
 // Marks many rows at once. The server marks them in the whole view; the message offers to undo it.
 
+import { flush } from "./mark_queue.js";
 import { all, mustSignIn, one, send, showToast, t } from "./page.js";
 import { OPPOSITE, changes, display, list, picked, rows } from "./rows.js";
 
@@ -21,6 +22,7 @@ async function undo(token, action, ids) {
 }
 
 async function ask(path, fields) {
+  await flush();
   const response = await send(path, fields).catch(() => null);
   if (response && mustSignIn(response)) return null;
   if (!response?.ok) return showToast(t("failed"), "failed");

@@ -22,7 +22,7 @@ function flushIn(ms) {
   timer = setTimeout(flush, ms);
 }
 
-async function flush() {
+export async function flush() {
   const marks = waiting().slice(0, MARKS_AT_ONCE);
   if (!marks.length || sending) return;
   sending = true;

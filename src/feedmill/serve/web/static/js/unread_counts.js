@@ -71,13 +71,10 @@ function show(place, text) {
 }
 
 document.addEventListener("counts", ({ detail: { unread, feeds, folders, views } }) => {
-  const written = (n) => (n ? n.toLocaleString("en") : "");
-  show(total, written(unread));
   // Only there: a long list has many elements.
   for (const place of all(".count", one("#nav"))) {
     const { feed, folderCount, count } = place.dataset;
-    if (feed) show(place, written(feeds[feed]));
-    else if (folderCount) show(place, written(folders[folderCount]));
-    else if (count) show(place, views[count] ?? "");
+    const n = feed ? feeds[feed] : folderCount ? folders[folderCount] : count ? views[count] : unread;
+    show(place, n ? n.toLocaleString("en") : "");
   }
 });
