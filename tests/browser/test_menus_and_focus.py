@@ -134,13 +134,17 @@ def test_the_menu_of_an_article_is_used_by_keyboard(browser_user: BrowserUserMak
     words, link = title.inner_text(), alice.page.locator(".article h1 a").get_attribute("href")
     more = alice.page.locator(".article-menu > summary")
 
+    inside = alice.page.locator(".article-menu .sheet :focus")
     more.press("Enter")
+    # The menu takes the focus in a later task.
+    expect(inside).to_have_count(1)
     with alice.page.expect_popup() as original:
         alice.press("Enter")
     assert original.value.url == link
     expect(title).to_have_text(words)
     alice.page.bring_to_front()
     more.press("Enter")
+    expect(inside).to_have_count(1)
     alice.press("ArrowDown", "Enter")
 
     expect(alice.page.locator(".toast")).to_have_text("Copied.")
