@@ -145,6 +145,8 @@ async def test_lists_of_feeds_go_in_and_out(site: Site, app: GreaderApp) -> None
         ("/stream/items/ids", "s=nonsense"),
         ("/rename-tag", "s=user/-/label/none&dest=user/-/label/x"),
         ("/edit-tag", "i=%00&a=x"),
+        ("/edit-tag", "i=1000000000000001&a=user/-/label/"),
+        ("/edit-tag", "i=1000000000000001&a=user/-/label/" + "x" * 191),
     ],
 )
 async def test_what_is_not_understood_is_400_as_text(app: GreaderApp, ids: list[int], path: str, body: str) -> None:

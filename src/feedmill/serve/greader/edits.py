@@ -11,7 +11,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, ensure_label, rename_label
 from feedmill.library.entries.sync_entries import mark_in_chunks, mark_read_seen_until
-from feedmill.library.subscriptions.folders import alter_folder, delete_folder, ensure_folders
+from feedmill.library.subscriptions.folders import MAX_NAME, alter_folder, delete_folder, ensure_folders
 from feedmill.model.entry_lists import ALL_ENTRIES
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import Caller
@@ -38,11 +38,10 @@ MICROSECOND_DIGITS, MILLISECOND_DIGITS = 16, 13
 async def edit_tags(request: Request, who: Caller, sent: AppParameters) -> Response:
     """Adds (`a`) and removes (`r`) states and labels of entries (`i`). Without entries, `a` creates a folder."""
     app: App = request.app.state.app
-    added, removed = map(normal_stream, sent.all("a")), map(normal_stream, sent.all("r"))
+    add, remove = [normal_stream(tag) for tag in sent.all("a")], [normal_stream(tag) for tag in sent.all("r")]
     written = sent.all("i")
     if len(written) > MOST_IDS:
         raise BadInput(Message("error.too_many_ids", most=MOST_IDS), field="i")
-    add, remove = list(added), list(removed)
     if not written:
         names = [tag.removeprefix(LABEL) for tag in add if tag.startswith(LABEL)]
         await ensure_folders(app.db, who.user.id, [tuple(name.split("/")) for name in names])
@@ -121,7 +120,7 @@ async def _marks(app: App, user_id: int, add: Sequence[str], remove: Sequence[st
 
 
 async def _labels(app: App, user_id: int, tags: Sequence[str], *, create: bool) -> tuple[int, ...]:
-    names = [tag.removeprefix(LABEL) for tag in tags if tag.startswith(LABEL)]
+    names = [_label_name(tag) for tag in tags if tag.startswith(LABEL)]
     if not names:
         return ()
     if create:
@@ -133,7 +132,7 @@ async def _labels(app: App, user_id: int, tags: Sequence[str], *, create: bool) 
 def _label_name(stream: str) -> str:
     written = normal_stream(stream)
     name = written.removeprefix(LABEL)
-    if not name or (name == written and written.startswith((STATE, FEED))):
+    if not 1 <= len(name) <= MAX_NAME or (name == written and written.startswith((STATE, FEED))):
         raise BadInput(Message("error.unknown_stream"), field="s")
     return name
 

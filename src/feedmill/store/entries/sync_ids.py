@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, not_, select
 
 from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.model.timestamps import to_iso
@@ -203,4 +203,4 @@ def _conditions(is_unread: bool | None, is_starred: bool | None, labelled: bool)
 
 
 def _either(state: bool | None, condition: Condition) -> list[Condition]:
-    return [] if state is None else [condition if state else and_(not_(condition))]
+    return [] if state is None else [condition if state else not_(condition)]

@@ -38,7 +38,8 @@ async def connect_app(request: Request) -> Response:
     """Creates an app password and shows it with the steps for the app: it is not stored, so no later page could."""
     caller = await signed_in(request)
     sent = await checked_form(request)
-    app, name = BY_ID[form_text(sent, "app")], form_text(sent, "name") or BY_ID[form_text(sent, "app")].name
+    app = BY_ID[form_text(sent, "app")]
+    name = form_text(sent, "name") or app.name
     now, allows_fever = datetime.now(UTC), app.api == "fever"
     try:
         secret, added = await create_app_password(the_app(request).db, caller, name, now, allows_fever=allows_fever)
