@@ -1,0 +1,60 @@
+"""A running server with sample feeds for each test, and Alice's app password, for real reader programs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from feedmill.library.entries.sync_entries import rendered_entries, sync_ids
+from feedmill.library.users.app_passwords import create_app_password
+from feedmill.model.sync_query import SyncQuery
+from feedmill.model.user import Caller
+from tests.browser import sample_feeds
+from tests.browser.site_server import SiteServer, run_site_server
+from tests.scripted_web import Answer
+
+DEVICE = "Alice's computer"
+
+
+@dataclass(frozen=True)
+class ReadingServer:
+    """Alice's Feedmill as a program on the same machine sees it, and what the server itself knows."""
+
+    server: SiteServer
+    name: str
+    password: str
+
+    @property
+    def url(self) -> str:
+        return self.server.origin
+
+    def titles(self, *, unread: bool | None = None, starred: bool | None = None) -> set[str]:
+        """The titles of Alice's entries, or of those in this state."""
+        return self.server.do(self._titles(SyncQuery(unread=unread, starred=starred)))
+
+    def publish(self, feed: sample_feeds.SampleFeed) -> str:
+        """Puts a feed that nobody is subscribed to on the web of the test; returns its URL."""
+        answer = Answer(sample_feeds.as_rss(feed), headers={"Content-Type": "application/rss+xml"})
+        return self.server.site.web.serve(feed.path, answer)
+
+    async def _titles(self, wanted: SyncQuery) -> set[str]:
+        db = self.server.site.app.db
+        alice = await sample_feeds.find_user(self.server.site)
+        entries = await rendered_entries(db, alice.id, await sync_ids(db, alice.id, wanted), lambda key: key)
+        return {entry.title for entry in entries}
+
+
+@pytest.fixture
+def reading_server(tmp_path: Path) -> Iterator[ReadingServer]:
+    with run_site_server(tmp_path, sample_feeds.prepare) as server:
+        yield ReadingServer(server, sample_feeds.NAME, server.do(_app_password(server)))
+
+
+async def _app_password(server: SiteServer) -> str:
+    alice = await sample_feeds.find_user(server.site)
+    who = Caller(alice, alice.scopes)
+    now = datetime.now(UTC)
+    password, _ = await create_app_password(server.site.app.db, who, DEVICE, now, allows_fever=True)
+    return password
