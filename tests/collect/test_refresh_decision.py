@@ -197,3 +197,17 @@ def test_the_interval_floor_is_for_public_hosts_only(private: bool, minutes: int
 
     assert decision.schedule.at is not None
     assert minutes * MINUTE <= decision.schedule.at - NOW <= minutes * MINUTE * 1.1
+
+
+@pytest.mark.parametrize(
+    ("origin", "reason"),
+    [
+        ({}, "every 60 min, as a subscriber set it"),
+        ({"declared": True}, "every 60 min, as the feeds file sets it"),
+        ({"added_by_person": True}, "every 60 min, as it was set"),
+    ],
+)
+def test_the_reason_names_a_subscriber_only_where_one_set_the_interval(origin: dict[str, bool], reason: str) -> None:
+    decision = updated(feed=structs.replace(FEED, interval=HOUR, **origin))
+
+    assert str(decision.schedule.why) == reason

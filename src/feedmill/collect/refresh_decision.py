@@ -8,7 +8,7 @@ import msgspec
 
 from feedmill.collect.entries import storable_text
 from feedmill.collect.scheduling import cadence
-from feedmill.collect.scheduling.cadence import CadenceSettings, PollingHints, PublishingPattern
+from feedmill.collect.scheduling.cadence import CadenceSettings, IntervalSetter, PollingHints, PublishingPattern
 from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.fetch_outcome import (
@@ -267,7 +267,22 @@ def _schedule_after_success(
 ) -> Schedule:
     hints = _polling_hints(stored, response.freshness, context.now)
     rules = replace(context.rules, floor=cadence.PRIVATE_FLOOR) if response.is_private else context.rules
-    return cadence.after_success(context.now, pattern, feed.interval, hints, rules, context.jitter, overflows=overflows)
+    return cadence.after_success(
+        context.now,
+        pattern,
+        feed.interval,
+        hints,
+        rules,
+        context.jitter,
+        overflows=overflows,
+        set_by=_setter_of_interval(feed),
+    )
+
+
+def _setter_of_interval(feed: Feed) -> IntervalSetter:
+    if feed.declared:
+        return IntervalSetter.FEEDS_FILE
+    return IntervalSetter.PERSON if feed.added_by_person else IntervalSetter.SUBSCRIBER
 
 
 def _polling_hints(stored: StoredPollingHints, freshness: Freshness, now: datetime) -> PollingHints:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from itertools import pairwise
 from statistics import median
 
@@ -36,6 +37,14 @@ class CadenceSettings:
     floor: timedelta = SHORTEST_INTERVAL
 
 
+class IntervalSetter(Enum):
+    """Who set the interval of a feed. For one that a person added it may be a subscriber or the command."""
+
+    SUBSCRIBER = "subscriber"
+    FEEDS_FILE = "feeds_file"
+    PERSON = "person"
+
+
 @dataclass(frozen=True, slots=True)
 class PollingHints:
     """What the server and the feed say about polling: an interval and its source, hours and days to skip."""
@@ -66,9 +75,13 @@ def after_success(
     jitter: float,
     *,
     overflows: bool = False,
+    set_by: IntervalSetter = IntervalSetter.SUBSCRIBER,
 ) -> Schedule:
-    """The next fetch after a success; `jitter` is between 0 and 1."""
-    length, why = _interval(now, pattern, interval, hints, rules, overflows)
+    """The next fetch after a success; `jitter` is between 0 and 1. `set_by` is who set `interval`."""
+    if interval is None:
+        length, why = _automatic(now, pattern, hints, overflows)
+    else:
+        length, why = _set_interval(interval, set_by, rules)
     # Neither jitter nor the feed's own hints delay a fetch for longer than a day.
     latest = now + max(length, LONGEST_HINT)
     at = min(now + length * (1 + JITTER_SHARE * jitter), latest)
@@ -80,19 +93,20 @@ def after_success(
 
 def after_failure(now: datetime, failures: int, failure: Message, rules: CadenceSettings, jitter: float) -> Schedule:
     """The next try after `failures` failures in a row."""
-    length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
+    longest = min(rules.backoff_cap, DAY) if failures >= ERROR_AFTER else rules.backoff_cap
+    length = min(rules.backoff_base * 2 ** min(failures - 1, 20), longest)
     because = _failed(failures, failure)
     why = Message("schedule.retry", because=because)
     if failures >= ERROR_AFTER:
-        length = min(length, DAY)
         why = Message("schedule.retry_daily", every=_every(length), because=because)
-    return Schedule(now + length * (1 + JITTER_SHARE * (2 * jitter - 1)), why)
+    return Schedule(now + min(length * (1 + JITTER_SHARE * (2 * jitter - 1)), longest), why)
 
 
 def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceSettings, jitter: float) -> Schedule:
     """The next fetch after `times` truncated documents in a row: as after failures, but no later than usual."""
-    length = max(min(rules.backoff_base * 2 ** min(times - 1, 20), rules.backoff_cap), rules.floor)
-    at = now + length * (1 + JITTER_SHARE * jitter)
+    longest = max(rules.backoff_cap, rules.floor)
+    length = min(max(rules.backoff_base * 2 ** min(times - 1, 20), rules.floor), longest)
+    at = now + min(length * (1 + JITTER_SHARE * jitter), longest)
     if usual.at is not None and usual.at <= at:
         return usual
     return Schedule(at, Message("schedule.truncated"))
@@ -127,16 +141,9 @@ def automatic_interval(now: datetime, pattern: PublishingPattern) -> timedelta:
     return max(length, min(pattern.silence(now) / SILENCE_SHARE, LONGEST_SILENT_INTERVAL))
 
 
-def _interval(
-    now: datetime,
-    pattern: PublishingPattern,
-    interval: timedelta | None,
-    hints: PollingHints,
-    rules: CadenceSettings,
-    overflows: bool,
+def _automatic(
+    now: datetime, pattern: PublishingPattern, hints: PollingHints, overflows: bool
 ) -> tuple[timedelta, Message]:
-    if interval is not None:
-        return _subscriber_interval(interval, rules)
     length = automatic_interval(now, pattern)
     reason = _reason(now, pattern)
     if overflows:
@@ -148,10 +155,20 @@ def _interval(
     return length, Message("schedule.because", every=_every(length), because=reason)
 
 
-def _subscriber_interval(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, Message]:
+def _set_interval(interval: timedelta, set_by: IntervalSetter, rules: CadenceSettings) -> tuple[timedelta, Message]:
     if interval >= rules.floor:
-        return interval, Message("schedule.as_set", every=_every(interval))
+        return interval, _as_set(_every(interval), set_by)
     return rules.floor, Message("schedule.floor", every=_every(rules.floor), length=interval)
+
+
+def _as_set(every: Message, set_by: IntervalSetter) -> Message:
+    match set_by:
+        case IntervalSetter.SUBSCRIBER:
+            return Message("schedule.as_set", every=every)
+        case IntervalSetter.FEEDS_FILE:
+            return Message("schedule.as_declared", every=every)
+        case IntervalSetter.PERSON:
+            return Message("schedule.as_given", every=every)
 
 
 def _reason(now: datetime, pattern: PublishingPattern) -> Message:
