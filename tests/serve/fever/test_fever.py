@@ -1,7 +1,5 @@
 """The Fever API as its apps use it: sections, ids, marks; always 200."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,27 +7,10 @@ import pytest
 from feedmill.library.users.app_passwords import fever_key, revoke_app_password
 from feedmill.model.user import Caller
 from tests.library.small_library import NOW, SmallLibrary
-from tests.scripted_web import Web
 from tests.serve.app_client import AppUser, app_user
-from tests.serve.rest.site import Site, running_site
+from tests.serve.rest.site import Site
 
 REFUSED = {"api_version": 3, "auth": 0}
-
-
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with Web() as web, running_site(tmp_path, web) as site:
-        yield site
-
-
-@pytest.fixture
-async def alice(site: Site) -> AppUser:
-    return await app_user(site, "alice", allows_fever=True)
-
-
-@pytest.fixture
-async def library(site: Site) -> SmallLibrary:
-    return SmallLibrary(site.app.db)
 
 
 def key_of(user: AppUser) -> str:
@@ -75,7 +56,7 @@ async def test_every_feed_is_in_a_group_and_members_are_in_the_order_of_readrops
 
     body = await ask(alice, "api&groups&feeds&links&favicons")
 
-    assert [(group["id"], group["title"]) for group in body["groups"]] == [(folder, "News"), (2**31 - 1, "Feeds")]
+    assert [(group["id"], group["title"]) for group in body["groups"]] == [(folder, "News"), (2**31 - 1, "No folder")]
     assert body["feeds_groups"] == [
         {"group_id": folder, "feed_ids": str(first)},
         {"group_id": 2**31 - 1, "feed_ids": str(second)},

@@ -20,6 +20,9 @@ from feedmill.store.subscriptions.folders import (
 MAX_DEPTH = 8
 MAX_NAME = 190
 
+NO_FOLDER = 2**31 - 1
+"""What reader apps know as the folder of feeds without one: some fail for such a feed, and read ids of 32 bits."""
+
 FolderPath = tuple[str, ...]
 
 
@@ -35,6 +38,11 @@ class FolderInItself(Conflict):
     """A folder can't be moved into itself or one of its subfolders."""
 
     code = "folder_in_itself"
+
+
+def no_folder_title() -> str:
+    """The name of `NO_FOLDER` in reader apps."""
+    return str(Message("feed.no_folder"))
 
 
 async def folders_of_user(db: Database, user_id: int) -> list[Folder]:
@@ -127,8 +135,9 @@ async def ensure_folders(db: Database, user_id: int, paths: Iterable[FolderPath]
 
 
 def clip_path(path: FolderPath) -> FolderPath:
-    """A path cut to the maximum depth and length of names."""
-    return tuple(name[:MAX_NAME].strip() for name in path[:MAX_DEPTH])
+    """A path without empty names, cut to the maximum depth and length of names."""
+    names = [clipped for name in path if (clipped := name.strip()[:MAX_NAME].strip())]
+    return tuple(names[:MAX_DEPTH])
 
 
 def folder_paths(own_folders: Collection[Folder]) -> dict[int, FolderPath]:

@@ -17,9 +17,11 @@ from feedmill.encryption import Encryption
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.library.feeds.private_feeds import find_feed_targets
+from feedmill.library.jobs.job_port import JobPort
 from feedmill.library.subscriptions.folders import FolderPath, clip_path, ensure_folders
 from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_opml
 from feedmill.library.users.limits import check_byte_quota
+from feedmill.model.batch import IMPORT
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.encrypted_options import encrypt_options
@@ -135,6 +137,15 @@ async def run_import(
     for chunk in chunked(new, SUBSCRIPTIONS_AT_ONCE):
         await add_subscriptions(db, user.id, chunk, now, now + head_start)
     return list((await feed_ids_by_any_url(db, [plan.rows[url][0] for url in plan.new])).values())
+
+
+async def import_and_fetch(
+    work: JobPort, db: Database, encryption: Encryption, user: User, plan: ImportPlan, now: datetime
+) -> int:
+    """Writes the plan and starts the job that fetches the new feeds; the id of the job, which keeps the report."""
+    feed_ids = await run_import(db, encryption, user, plan, now)
+    job_id, _ = await work.refresh(IMPORT, feed_ids, user.id, report=plan.stored_report())
+    return job_id
 
 
 def _subscription(

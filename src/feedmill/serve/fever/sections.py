@@ -12,7 +12,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.sync_entries import RenderedEntry, rendered_entries, sync_ids
 from feedmill.library.feeds.icons import icon_of_user
-from feedmill.library.subscriptions.folders import folder_paths, folders_of_user
+from feedmill.library.subscriptions.folders import NO_FOLDER, folder_paths, folders_of_user, no_folder_title
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.subscription import Subscription
@@ -26,9 +26,6 @@ Section = Callable[[Request, Caller, AppParameters], Awaitable[dict[str, Any]]]
 
 ITEMS_AT_ONCE = 50
 MOST_IDS = 1_000_000
-# Feeds that are in no folder; apps fail for a feed without a group, and read ids of 32 bits.
-NO_FOLDER = 2**31 - 1
-NO_FOLDER_TITLE = "Feeds"
 
 
 async def last_refresh(app: App, who: Caller) -> int:
@@ -47,7 +44,7 @@ async def _groups(request: Request, who: Caller, sent: AppParameters) -> dict[st
     app: App = request.app.state.app
     names = folder_paths(await folders_of_user(app.db, who.user.id))
     filled = _groups_of(await subscriptions_of_user(app.db, who.user.id))
-    titles = {id: "/".join(names[id]) if id in names else NO_FOLDER_TITLE for id in filled}
+    titles = {id: "/".join(names[id]) if id in names else no_folder_title() for id in filled}
     return {"groups": [{"id": id, "title": title} for id, title in titles.items()], **_feeds_groups(filled)}
 
 

@@ -16,10 +16,9 @@ from feedmill.library.subscriptions.change_subscription import SubscriptionChang
 from feedmill.library.subscriptions.errors import AlreadySubscribed, SeveralFeeds
 from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.folders import clip_path, ensure_folders
-from feedmill.library.subscriptions.import_opml import plan_import, run_import
+from feedmill.library.subscriptions.import_opml import import_and_fetch, plan_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, subscribe
-from feedmill.model.batch import IMPORT
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import Caller
 from feedmill.serve.greader.responses import NO_STORE, json_response, ok
@@ -70,8 +69,7 @@ async def import_subscriptions(request: Request, who: Caller) -> Response:
     work: JobPort = request.app.state.work
     too_large = TooLarge(Message("error.opml_too_large", megabytes=MAX_BYTES // 1_000_000))
     plan = await plan_import(app.db, who.user, await with_body_limit(request, MAX_BYTES, too_large).body())
-    feed_ids = await run_import(app.db, app.tools.encryption, who.user, plan, app.tools.clock())
-    await work.refresh(IMPORT, feed_ids, who.user.id, report=plan.stored_report())
+    await import_and_fetch(work, app.db, app.tools.encryption, who.user, plan, app.tools.clock())
     return ok()
 
 
@@ -105,7 +103,7 @@ async def _change(request: Request, who: Caller, stream: str, sent: AppParameter
     added, removed = _names(sent.all("a")), _names(sent.all("r"))
     folder_ids: list[int] | None = None
     if added or removed:
-        paths = [clip_path(tuple(name.split("/"))) for name in added]
+        paths = [path for name in added if (path := clip_path(tuple(name.split("/"))))]
         known = await ensure_folders(app.db, who.user.id, paths)
         gone = {streams.find_folder(name) for name in removed}
         folder_ids = sorted({*(id for id in found.folder_ids if id not in gone), *(known[path] for path in paths)})

@@ -9,9 +9,8 @@ from feedmill.api_schemas.opml_import import ImportResponse
 from feedmill.errors import BadInput, TooLarge
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.export_opml import export_opml
-from feedmill.library.subscriptions.import_opml import plan_import, run_import
+from feedmill.library.subscriptions.import_opml import import_and_fetch, plan_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
-from feedmill.model.batch import IMPORT
 from feedmill.model.max_id import MAX_ID
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
@@ -52,9 +51,7 @@ async def import_feeds(
     if dry_run:
         response.status_code = 200
         return imported
-    feed_ids = await run_import(app.db, app.tools.encryption, who.user, plan, app.tools.clock())
-    report = plan.stored_report()
-    job_id, _ = await work.refresh(IMPORT, feed_ids, who.user.id, report=report)
+    job_id = await import_and_fetch(work, app.db, app.tools.encryption, who.user, plan, app.tools.clock())
     return imported.model_copy(update={"job_id": job_id})
 
 

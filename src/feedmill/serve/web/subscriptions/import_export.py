@@ -11,9 +11,8 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.export_starred import MEDIA_TYPE as JSON_FEED
 from feedmill.library.entries.export_starred import export_starred
 from feedmill.library.subscriptions.export_opml import export_opml, export_selected_opml
-from feedmill.library.subscriptions.import_opml import ImportPlan, plan_import, run_import
+from feedmill.library.subscriptions.import_opml import ImportPlan, import_and_fetch, plan_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
-from feedmill.model.batch import IMPORT
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
@@ -67,9 +66,7 @@ async def _uploaded_list(sent: FormData) -> bytes:
 
 async def _run_import(request: Request, user: User, plan: ImportPlan) -> Response:
     app = the_app(request)
-    feed_ids = await run_import(app.db, app.tools.encryption, user, plan, app.tools.clock())
-    report = plan.stored_report()
-    job_id, _ = await the_jobs(request).refresh(IMPORT, feed_ids, user.id, report=report)
+    job_id = await import_and_fetch(the_jobs(request), app.db, app.tools.encryption, user, plan, app.tools.clock())
     return redirect(f"/jobs/{job_id}")
 
 
