@@ -23,7 +23,8 @@ class SyncQuery:
     """Which entries; None for either state means both. Ids are between `after_id` and `before_id`, without these.
 
     `seen_since` and `seen_until` are limits of the time at which an entry was first seen, `dated_since` and
-    `dated_until` of its date, all included. `among` are ids: only these.
+    `dated_until` of its date, all included. `among` are ids: only these. `tags` are labels of the user or categories of
+    the feed, in any case of letters: an entry has them all.
     """
 
     scope: EntryScope = ALL_ENTRIES
@@ -38,5 +39,6 @@ class SyncQuery:
     dated_since: datetime | None = None
     dated_until: datetime | None = None
     among: tuple[int, ...] | None = None
+    tags: tuple[str, ...] = ()
     order: SyncOrder = SyncOrder.ID
     offset: int = 0

@@ -105,3 +105,18 @@ async def test_texts_are_safe_and_titles_are_never_empty(db: Database) -> None:
     assert (found[1].subscription_id, found[1].feed_title, found[1].author) == (subscription, "Mills", "Ada")
     assert (found[1].is_unread, found[1].starred_at) == (True, None)
     assert await rendered_entries(db, charlie.id, [named, unnamed], lambda key: key) == []
+
+
+async def test_tags_are_found_in_every_database(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice = await library.person()
+    feed = await library.feed()
+    await library.subscribe(alice, feed)
+    [wool] = await library.arrive(feed, "wool", categories=("100% Wool_", "Ä" * 60))
+    await library.arrive(feed, "none")
+
+    found = [
+        await sync_ids(any_db, alice.id, SyncQuery(tags=tags)) for tags in (("100% wool_",), ("Ä" * 60,), ("wool",))
+    ]
+
+    assert found == [[wool], [wool], []]

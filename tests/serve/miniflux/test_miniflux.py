@@ -1,51 +1,18 @@
 """The Miniflux API: shapes, marks, rights and what it refuses."""
 
 from base64 import b64encode
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from feedmill.library.entries import sync_entries
 from tests.library.small_library import SmallLibrary
-from tests.scripted_web import Answer, Web
-from tests.serve.app_client import AppUser, app_user
-from tests.serve.rest.site import Site, running_site
+from tests.scripted_web import Answer
+from tests.serve.app_client import app_user
+from tests.serve.miniflux.miniflux_app import MinifluxApp
+from tests.serve.rest.site import Site
 
 FEED = b"<rss version='2.0'><channel><title>T</title><item><guid>1</guid><title>one</title></item></channel></rss>"
-
-
-@dataclass(frozen=True)
-class MinifluxApp:
-    user: AppUser
-
-    async def send(self, method: str, path: str, json: Any = None, **more: Any) -> httpx.Response:
-        headers = {"X-Auth-Token": self.user.password}
-        return await self.user.client.request(method, f"/v1{path}", json=json, headers=headers, **more)
-
-    async def get(self, path: str) -> Any:
-        answer = await self.send("GET", path)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with Web() as web, running_site(tmp_path, web) as site:
-        yield site
-
-
-@pytest.fixture
-async def library(site: Site) -> SmallLibrary:
-    return SmallLibrary(site.app.db)
-
-
-@pytest.fixture
-async def app(site: Site) -> MinifluxApp:
-    return MinifluxApp(await app_user(site, "alice"))
 
 
 async def test_an_app_signs_in_by_token_or_basic_and_by_nothing_else(site: Site, app: MinifluxApp) -> None:
@@ -80,7 +47,7 @@ async def test_entries_have_the_shape_that_clients_read(library: SmallLibrary, a
     assert entry["created_at"].endswith("Z")
     assert entry["feed"]["category"] == {
         "id": 2**31 - 1,
-        "title": "All",
+        "title": "No folder",
         "user_id": app.user.user.id,
         "hide_globally": False,
     }
@@ -126,10 +93,10 @@ async def test_categories_are_folders(library: SmallLibrary, app: MinifluxApp) -
     assert (renamed.status_code, renamed.json()["title"], moved.status_code) == (201, "Papers", 201)
     assert (moved.json()["title"], moved.json()["category"]["title"]) == ("Mine", "Papers")
     assert [each["id"] for each in await app.get(f"/categories/{made['id']}/feeds")] == [subscription]
-    assert [(each["title"], each["total_unread"]) for each in counted] == [("All", 0), ("Papers", 1)]
+    assert [(each["title"], each["total_unread"]) for each in counted] == [("No folder", 0), ("Papers", 1)]
     assert (await app.get(f"/categories/{made['id']}/entries"))["total"] == 1
     assert (await app.send("DELETE", f"/categories/{made['id']}")).status_code == 204
-    assert (await app.get(f"/feeds/{subscription}"))["category"]["title"] == "All"
+    assert (await app.get(f"/feeds/{subscription}"))["category"]["title"] == "No folder"
 
 
 async def test_a_feed_is_found_added_and_removed(site: Site, app: MinifluxApp) -> None:
@@ -155,7 +122,16 @@ async def test_a_feed_is_found_added_and_removed(site: Site, app: MinifluxApp) -
         ("GET", "/entries?direction=up", None, 400),
         ("GET", "/entries?limit=-1", None, 400),
         ("GET", "/entries?starred=maybe", None, 400),
-        ("GET", "/entries?feed_id=999", None, 404),
+        ("GET", "/entries?feed_id=999", None, 400),
+        ("GET", "/entries?category_id=999", None, 400),
+        ("GET", "/entries?globally_visible=perhaps", None, 400),
+        ("GET", "/entries?before_entry_id=x", None, 400),
+        ("GET", "/entries?changed_after=x", None, 400),
+        ("GET", "/entries?" + "&".join(f"tags={number}" for number in range(11)), None, 400),
+        ("GET", f"/entries?tags={'x' * 201}", None, 400),
+        ("GET", "/entries/ids?limit=x", None, 400),
+        ("GET", "/categories?counts=many", None, 400),
+        ("GET", "/categories/999/feeds", None, 404),
         ("GET", "/entries/999", None, 404),
         ("GET", "/feeds/999", None, 404),
         ("GET", "/nowhere", None, 404),
@@ -163,11 +139,29 @@ async def test_a_feed_is_found_added_and_removed(site: Site, app: MinifluxApp) -
         ("PUT", "/entries", {"entry_ids": [1], "status": "gone"}, 400),
         ("PUT", "/entries", {"entry_ids": ["1"], "status": "read"}, 400),
         ("PUT", "/entries", [1], 400),
+        ("PUT", "/entries", {"entry_ids": [1] * 20_001, "status": "read"}, 400),
+        ("PUT", "/entries/999", {"title": "x"}, 404),
+        ("POST", "/entries/999/save", None, 404),
+        ("GET", "/enclosures/99900", None, 404),
+        ("PUT", "/enclosures/99900", {"media_progression": 1}, 404),
+        ("PUT", "/enclosures/99900", {"media_progression": -1}, 400),
+        ("PUT", "/enclosures/99900", {"media_progression": 10**7}, 400),
+        ("PUT", "/enclosures/99900", {}, 400),
+        ("POST", "/feeds/999/entries/import", {"url": "https://example.org/"}, 404),
+        ("POST", "/feeds/999/entries/import", {}, 400),
+        ("POST", "/feeds", {"feed_url": "https://example.org/", "category_id": 999}, 400),
+        ("POST", "/discover", {"url": "gopher://example.org/"}, 400),
         ("POST", "/categories", {"title": " "}, 400),
+        ("POST", "/categories", {"title": "/".join("abcdefghi")}, 400),
+        ("POST", "/categories", {"title": "No folder"}, 400),
         ("PUT", f"/categories/{2**31 - 1}", {"title": "x"}, 400),
         ("DELETE", "/categories/999", None, 404),
         ("POST", "/users", {"username": "x", "password": "y"}, 403),
+        ("PUT", "/users/1", {"password": "y"}, 403),
+        ("DELETE", "/users/1", None, 403),
         ("GET", "/api-keys", None, 403),
+        ("POST", "/api-keys", {"description": "x"}, 403),
+        ("DELETE", "/api-keys/1", None, 403),
         ("PUT", "/users/999/mark-all-as-read", None, 404),
     ],
 )

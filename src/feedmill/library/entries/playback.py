@@ -31,6 +31,12 @@ async def save_positions(db: Database, user_id: int, positions: Sequence[Playbac
         await store.save_positions(db, user_id, seen)
 
 
+async def played_seconds(db: Database, user_id: int, entry_ids: Sequence[int]) -> dict[tuple[int, int], int]:
+    """By entry and place of the enclosure, how many seconds of it the user has played."""
+    positions = await store.positions_of_entries(db, user_id, entry_ids) if entry_ids else []
+    return {(position.entry_id, position.enclosure): position.seconds for position in positions}
+
+
 async def save_position(db: Database, user_id: int, position: PlaybackPosition, now: datetime) -> PlaybackPosition:
     """Saves one position, and returns the one that holds now; `NotFound` if the user may not see the entry."""
     entry = await find_entry(db, user_id, position.entry_id)

@@ -10,6 +10,7 @@ from feedmill.errors import TooLarge
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
+from feedmill.library.entries.article import find_entry
 from feedmill.library.entries.list_entries import one_line
 from feedmill.library.entries.marks import apply_marks
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
@@ -91,6 +92,16 @@ async def rendered_entries(db: Database, user_id: int, ids: Sequence[int], image
         if length > MAX_TEXT:
             raise TooLarge(Message("error.texts_too_large"))
     return found
+
+
+async def rendered_full_text(db: Database, user_id: int, entry_id: int, image_url: ImageUrl) -> str:
+    """The safe HTML of the full text of an entry; of the feed's text if no full text was fetched."""
+    entry = await find_entry(db, user_id, entry_id)
+    if entry.full_html is None:
+        return (await rendered_entries(db, user_id, [entry_id], image_url))[0].html
+    keys = (await archived_image_keys(db, [entry_id]))[entry_id]
+    archived = {url: image_url(key) for url, key in keys.items()}
+    return await asyncio.to_thread(render_article_html, entry.full_html, entry.full_url, archived)
 
 
 async def mark_in_chunks(db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime) -> None:

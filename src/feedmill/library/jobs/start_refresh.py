@@ -1,9 +1,13 @@
 """Starts a refresh of one, some or all of a user's feeds as a batch, and says what was skipped."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
 
+from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.model.batch import REFRESH_ALL, REFRESH_ONE
 from feedmill.model.subscription import Subscription
@@ -38,6 +42,17 @@ async def refresh_selected(work: JobPort, db: Database, user_id: int, chosen: Se
     """Refreshes the chosen feeds; the same choice again joins the running job."""
     ids = ",".join(str(each.id) for each in chosen)
     return await _refresh(work, db, user_id, chosen, REFRESH_ALL, f"chosen-{sha256(ids.encode()).hexdigest()[:32]}")
+
+
+async def wait_for_refresh(work: JobPort, job_id: int, patience: timedelta) -> Message | None:
+    """Waits until the job has ended, for as long as `patience`; why a feed could not be fetched, if one could not."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience.total_seconds()), aclosing(work.watch(job_id)) as progress:
+            async for step in progress:
+                for outcome in step.ended:
+                    if outcome.outcome == "failed":
+                        return outcome.message
+    return None
 
 
 async def _refresh(

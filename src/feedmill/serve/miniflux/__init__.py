@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from feedmill.errors import CallerError
 from feedmill.model.user import Caller
-from feedmill.serve.miniflux import account, categories, entries, feeds
+from feedmill.serve.miniflux import account, categories, enclosures, entries, feeds
 from feedmill.serve.miniflux.authentication import caller_of_app
 from feedmill.serve.miniflux.responses import HEADERS, error_response, json_response
 
@@ -46,15 +46,17 @@ HANDLERS: dict[str, dict[str, Handler]] = {
     f"{FEED}/mark-all-as-read": {"PUT": feeds.mark_feed_read},
     f"{FEED}/icon": {"GET": feeds.read_icon},
     f"{FEED}/entries": {"GET": entries.list_entries},
+    f"{FEED}/entries/import": {"POST": entries.import_entry},
     f"{FEED}{ENTRY}": {"GET": entries.read_entry},
     "/icons/{feed_id:int}": {"GET": feeds.read_icon},
     "/entries": {"GET": entries.list_entries, "PUT": entries.update_entries},
     "/entries/ids": {"GET": entries.list_entry_ids},
-    ENTRY: {"GET": entries.read_entry},
+    ENTRY: {"GET": entries.read_entry, "PUT": entries.update_entry},
     f"{ENTRY}/bookmark": {"PUT": entries.toggle_star},
     f"{ENTRY}/star": {"PUT": entries.toggle_star},
     f"{ENTRY}/save": {"POST": entries.save_entry},
     f"{ENTRY}/fetch-content": {"GET": entries.fetch_content},
+    "/enclosures/{enclosure_id:int}": {"GET": enclosures.read_enclosure, "PUT": enclosures.update_enclosure},
     "/export": {"GET": feeds.export_feeds},
     "/import": {"POST": feeds.import_feeds},
 }

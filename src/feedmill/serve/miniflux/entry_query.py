@@ -5,8 +5,9 @@ from typing import TypeVar
 
 from starlette.datastructures import QueryParams
 
-from feedmill.errors import BadInput
+from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.messages import Message
+from feedmill.model.entry_lists import EntryScope
 from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.serve.http.app_parameters import AppParameters
 from feedmill.serve.miniflux.user_feeds import UserFeeds
@@ -14,6 +15,7 @@ from feedmill.serve.miniflux.user_feeds import UserFeeds
 Value = TypeVar("Value")
 
 USUAL, MOST = 100, 10_000
+MOST_TAGS, LONGEST_TAG = 10, 200
 MOST_OFFSET = 10_000_000
 LATEST = 2**33
 # Orders that Feedmill has none of its own for go by date.
@@ -29,7 +31,7 @@ ORDERS = {
     "author": SyncOrder.AUTHOR,
 }
 STATUSES = {"unread": True, "read": False, "removed": None}
-TRUTHS = {"1": True, "true": True, "": None, "0": False, "false": False}
+TRUTHS = {"true": True, "t": True, "1": True, "": None, "false": False, "f": False, "0": False}
 
 
 def read_entry_query(
@@ -41,25 +43,55 @@ def read_entry_query(
     if statuses == {None}:
         return None
     states = statuses - {None}
+    # No feed is hidden from the lists of all feeds, so it changes nothing.
+    _truth(sent.text("globally_visible"), "globally_visible")
     after, before = sent.number("after_entry_id", 0) or 0, sent.number("before_entry_id") or LAST_ID
     return SyncQuery(
-        scope=user_feeds.scope(
-            feed_id if feed_id is not None else sent.number("feed_id"),
-            category_id if category_id is not None else sent.number("category_id"),
-        ),
+        scope=_scope(user_feeds, sent, feed_id, category_id),
         unread=states.pop() if len(states) == 1 else None,
-        starred=_choose(TRUTHS, sent.text("starred"), "starred"),
+        starred=_truth(sent.text("starred"), "starred"),
         after_id=after,
         before_id=before,
         oldest_first=_choose({"asc": True, "": True, "desc": False}, sent.text("direction"), "direction"),
-        most=min(sent.number("limit", USUAL) or USUAL, MOST),
+        # 0 is no limit in Miniflux.
+        most=min(sent.number("limit", USUAL) or MOST, MOST),
         offset=min(sent.number("offset", 0) or 0, MOST_OFFSET),
-        order=_choose(ORDERS, sent.text("order") or "id", "order"),
+        order=_choose(ORDERS, sent.text("order") or "published_at", "order"),
         dated_since=_moment(sent, "published_after", "after"),
         dated_until=_moment(sent, "published_before", "before"),
         seen_since=_moment(sent, "changed_after"),
         seen_until=_moment(sent, "changed_before"),
+        tags=_tags(sent),
     )
+
+
+def _scope(
+    user_feeds: UserFeeds, sent: AppParameters, path_feed_id: int | None, path_category_id: int | None
+) -> EntryScope:
+    """The feed or category of the path, else that of the query; one that is not the user's is a bad value there."""
+    if path_feed_id is not None or path_category_id is not None:
+        return user_feeds.scope(path_feed_id, path_category_id)
+    try:
+        return user_feeds.scope(sent.number("feed_id"), sent.number("category_id"))
+    except NotFound as error:
+        raise BadInput(error.message) from error
+
+
+def read_truth(written: QueryParams, name: str) -> bool:
+    """A parameter that is `true` or `false`; False if it is absent."""
+    return _truth(written.get(name, ""), name) or False
+
+
+def _truth(written: str, name: str) -> bool | None:
+    """In any case of letters: the library of Miniflux sends `True`."""
+    return _choose(TRUTHS, written.lower(), name)
+
+
+def _tags(sent: AppParameters) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(tag.strip() for tag in sent.all("tags") if tag.strip()))
+    if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG or "\0" in tag for tag in tags):
+        raise BadInput(Message("error.bad_tags", most=MOST_TAGS), field="tags")
+    return tags
 
 
 def _moment(sent: AppParameters, *names: str) -> datetime | None:

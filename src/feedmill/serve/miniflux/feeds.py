@@ -1,6 +1,7 @@
 """`/v1/feeds`, `/v1/discover`, `/v1/icons`, `/v1/export` and `/v1/import`."""
 
 from base64 import b64encode
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -9,33 +10,37 @@ from starlette.responses import Response
 
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
-from feedmill.errors import NotFound, TooLarge
+from feedmill.errors import BadInput, Conflict, NotFound, TooLarge
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.sync_entries import mark_read_seen_until
 from feedmill.library.feeds.icons import icon_of_user
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.library.jobs.start_refresh import refresh_many, refresh_one
+from feedmill.library.jobs.start_refresh import refresh_many, refresh_one, wait_for_refresh
 from feedmill.library.subscriptions.change_subscription import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.export_opml import export_opml
-from feedmill.library.subscriptions.import_opml import plan_import, run_import
+from feedmill.library.subscriptions.folders import NO_FOLDER
+from feedmill.library.subscriptions.import_opml import import_and_fetch, plan_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, discover, subscribe
-from feedmill.model.batch import IMPORT
 from feedmill.model.entry_marks import MarkAllRead
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import Caller
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.miniflux.read_body import read_body
 from feedmill.serve.miniflux.responses import HEADERS, done, json_response
-from feedmill.serve.miniflux.user_feeds import NO_FOLDER, UserFeeds, load_user_feeds
+from feedmill.serve.miniflux.user_feeds import UserFeeds, load_user_feeds
 
 FEED_TYPES = {"rss": "rss", "atom": "atom", "json": "json"}
 MAX_TITLE = 1000
+# Apps wait 30 s for a response.
+REFRESH_PATIENCE = timedelta(seconds=20)
 
 
 class NewFeedBody(msgspec.Struct):
     feed_url: str
     category_id: int | None = None
+    disabled: bool = False
 
 
 class FeedBody(msgspec.Struct):
@@ -71,9 +76,9 @@ async def create_feed(request: Request, who: Caller) -> Response:
     cache: ResponseCache = request.app.state.discovery_cache
     body = await read_body(request, NewFeedBody)
     folders = _folders(await load_user_feeds(app, who), body.category_id) or ()
-    wanted = SubscribeRequest(body.feed_url, folder_ids=folders)
+    wanted = SubscribeRequest(body.feed_url, FeedSettings(paused=body.disabled), folders)
     added = await subscribe(app.tools, who.user, wanted, cache)
-    if not added.is_fetched:
+    if not added.is_fetched and not body.disabled:
         await refresh_one(work, app.db, who.user.id, added.subscription)
     return json_response({"feed_id": added.subscription.id}, 201)
 
@@ -121,9 +126,13 @@ async def delete_feed(request: Request, who: Caller) -> Response:
 
 
 async def refresh_feed(request: Request, who: Caller) -> Response:
+    """Answers after the fetch, as Miniflux does; a fetch that takes long goes on after the response."""
     app: App = request.app.state.app
     work: JobPort = request.app.state.work
-    await refresh_one(work, app.db, who.user.id, (await _own(request, who))[1])
+    started = await refresh_one(work, app.db, who.user.id, (await _own(request, who))[1])
+    problem = await wait_for_refresh(work, started.job_id, REFRESH_PATIENCE)
+    if problem is not None:
+        raise Conflict(problem)
     return done()
 
 
@@ -165,8 +174,7 @@ async def import_feeds(request: Request, who: Caller) -> Response:
     work: JobPort = request.app.state.work
     too_large = TooLarge(Message("error.opml_too_large", megabytes=MAX_BYTES // 1_000_000))
     plan = await plan_import(app.db, who.user, await with_body_limit(request, MAX_BYTES, too_large).body())
-    feed_ids = await run_import(app.db, app.tools.encryption, who.user, plan, app.tools.clock())
-    await work.refresh(IMPORT, feed_ids, who.user.id, report=plan.stored_report())
+    await import_and_fetch(work, app.db, app.tools.encryption, who.user, plan, app.tools.clock())
     return json_response({"message": "Feeds imported successfully"}, 201)
 
 
@@ -177,8 +185,11 @@ async def _own(request: Request, who: Caller) -> tuple[UserFeeds, Subscription]:
 
 
 def _folders(user_feeds: UserFeeds, category_id: int | None) -> tuple[int, ...] | None:
-    """The folders of a feed in this category; None: unchanged."""
-    if category_id is None:
+    """The folders of a feed in this category; None: unchanged, as for 0, which apps without categories send."""
+    if not category_id:
         return None
-    user_feeds.check_category(category_id)
+    try:
+        user_feeds.check_category(category_id)
+    except NotFound as error:
+        raise BadInput(error.message, field="category_id") from error
     return () if category_id == NO_FOLDER else (category_id,)

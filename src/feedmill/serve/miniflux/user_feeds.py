@@ -10,16 +10,18 @@ from typing import Any
 from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
-from feedmill.library.subscriptions.folders import folder_and_descendants, folder_paths, folders_of_user
+from feedmill.library.subscriptions.folders import (
+    NO_FOLDER,
+    folder_and_descendants,
+    folder_paths,
+    folders_of_user,
+    no_folder_title,
+)
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.model.user import Caller
 from feedmill.serve.miniflux.responses import rfc3339
-
-# The category of feeds without a folder; newsboat keeps ids in 32 bits.
-NO_FOLDER = 2**31 - 1
-NO_FOLDER_TITLE = "All"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class UserFeeds:
     @property
     def titles(self) -> dict[int, str]:
         """By category its title: the path of the folder."""
-        return {NO_FOLDER: NO_FOLDER_TITLE} | {id: "/".join(path) for id, path in folder_paths(self.folders).items()}
+        return {NO_FOLDER: no_folder_title()} | {id: "/".join(path) for id, path in folder_paths(self.folders).items()}
 
     def find_subscription(self, subscription_id: int) -> Subscription:
         found = self.subscriptions.get(subscription_id)
@@ -95,6 +97,8 @@ UNUSED_FEED_FIELDS: dict[str, Any] = {
     "rewrite_rules": "",
     "blocklist_rules": "",
     "keeplist_rules": "",
+    "block_filter_entry_rules": "",
+    "keep_filter_entry_rules": "",
     "urlrewrite_rules": "",
     "user_agent": "",
     "cookie": "",

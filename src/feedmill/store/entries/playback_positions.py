@@ -8,19 +8,17 @@ from feedmill.model.playback import PlaybackPosition
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.columns import Id, ascii_text
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import InsertNew
+from feedmill.store.dialect import InsertNew, as_list, one_of
 from feedmill.store.schema import entries, playback_positions
 
 _of_entry = (
     playback_positions.c.user_id == bindparam("of_user"),
     playback_positions.c.entry_id == bindparam("of_entry"),
 )
-OF_ENTRY = select(
-    playback_positions.c.entry_id,
-    playback_positions.c.enclosure,
-    playback_positions.c.seconds,
-    playback_positions.c.played_at,
-).where(*_of_entry)
+_columns = ("entry_id", "enclosure", "seconds", "played_at")
+OF_ENTRIES = select(*(playback_positions.c[name] for name in _columns)).where(
+    playback_positions.c.user_id == bindparam("of_user"), one_of(playback_positions.c.entry_id, "ids")
+)
 # Selected from the entry: one that was deleted in the meantime is not an error.
 ADD = InsertNew(playback_positions).from_select(
     ["user_id", "entry_id", "enclosure", "seconds", "played_at"],
@@ -57,10 +55,12 @@ async def save_positions(db: Database, user_id: int, positions: Sequence[Playbac
 
 async def positions_of_entry(db: Database, user_id: int, entry_id: int) -> dict[int, PlaybackPosition]:
     """The user's positions in the enclosures of an entry, by the place of the enclosure."""
-    rows = await db.query(OF_ENTRY, {"of_user": user_id, "of_entry": entry_id})
-    return {
-        row["enclosure"]: PlaybackPosition(
-            row["entry_id"], row["enclosure"], row["seconds"], from_iso(row["played_at"])
-        )
-        for row in rows
-    }
+    return {position.enclosure: position for position in await positions_of_entries(db, user_id, [entry_id])}
+
+
+async def positions_of_entries(db: Database, user_id: int, entry_ids: Sequence[int]) -> list[PlaybackPosition]:
+    """The user's positions in the enclosures of these entries."""
+    rows = await db.query(OF_ENTRIES, {"of_user": user_id, "ids": as_list(list(entry_ids))})
+    return [
+        PlaybackPosition(row["entry_id"], row["enclosure"], row["seconds"], from_iso(row["played_at"])) for row in rows
+    ]

@@ -6,12 +6,14 @@ not missed, and nothing is repeated. Entries of feeds that the user no longer su
 The index of a feed's entries contains their ids, so no row of an entry is read unless times are asked for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, not_, select
+import msgspec
+from sqlalchemy import ColumnElement, Select, Text, bindparam, exists, func, not_, or_, select
 
 from feedmill.model.sync_query import LAST_ID, SyncOrder, SyncQuery
 from feedmill.model.timestamps import to_iso
@@ -20,7 +22,7 @@ from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.entry_dates import entry_date
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.literal_limits import literal_number
-from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+from feedmill.store.schema import entries, entry_labels, labels, states, subscriptions, unread
 
 Condition = ColumnElement[bool]
 
@@ -57,6 +59,7 @@ async def _params(db: Database, user_id: int, wanted: SyncQuery) -> dict[str, An
         "seen_until": _at(wanted.seen_until, "9999"),
         "dated_since": _at(wanted.dated_since, ""),
         "dated_until": _at(wanted.dated_until, "9999"),
+        **_tag_params(wanted.tags),
     }
 
 
@@ -122,6 +125,7 @@ class _Shape:
     has_seen: bool
     has_dates: bool
     of_ids: bool
+    tag_count: int
     order: SyncOrder
     oldest_first: bool
     size: int
@@ -129,7 +133,7 @@ class _Shape:
     @property
     def is_unread_list(self) -> bool:
         """Whether the user's unread list alone answers it."""
-        others = (self.labelled, self.has_seen, self.has_dates, self.of_ids, self.starred is not None)
+        others = (self.labelled, self.has_seen, self.has_dates, self.of_ids, self.tag_count, self.starred is not None)
         return bool(self.unread) and self.order is SyncOrder.ID and not any(others)
 
 
@@ -143,6 +147,7 @@ def _shape(wanted: SyncQuery) -> _Shape:
         wanted.seen_since is not None or wanted.seen_until is not None,
         wanted.dated_since is not None or wanted.dated_until is not None,
         wanted.among is not None,
+        len(wanted.tags),
         wanted.order,
         wanted.oldest_first,
         next((limit for limit in LIMITS if limit >= rows), rows),
@@ -175,12 +180,41 @@ def _matches(shape: _Shape) -> tuple[Select[Any], ColumnElement[int]]:
         *(_between(entries.c.first_seen_at, "seen") if shape.has_seen else ()),
         *(_between(entry_date, "dated") if shape.has_dates else ()),
         *([one_of(entries.c.id, "among")] if shape.of_ids else ()),
+        *(_has_tag(number) for number in range(shape.tag_count)),
     )
     return _in_range(found, entries.c.id), entries.c.id
 
 
 def _between(at: ColumnElement[str], name: str) -> tuple[Condition, Condition]:
     return at >= bindparam(f"{name}_since"), at <= bindparam(f"{name}_until")
+
+
+def _tag_params(tags: Sequence[str]) -> dict[str, str]:
+    """Each tag as it is and in small letters, and both as JSON, in which categories are stored."""
+    forms = {f"tag_{number}": tag for number, tag in enumerate(tags)}
+    forms |= {f"lower_{name}": tag.lower() for name, tag in forms.items()}
+    return forms | {f"json_{name}": msgspec.json.encode(tag).decode() for name, tag in forms.items()}
+
+
+def _has_tag(number: int) -> Condition:
+    """Whether an entry has the tag. SQLite knows small letters of ASCII alone, so the tag as it is counts too."""
+    plain, lower = f"tag_{number}", f"lower_tag_{number}"
+    named = or_(labels.c.name == bindparam(plain), func.lower(labels.c.name) == bindparam(lower))
+    labelled = (
+        select(entry_labels.c.entry_id)
+        .join(labels, labels.c.id == entry_labels.c.label_id)
+        .where(labels.c.user_id == bindparam("of_user"), named)
+    )
+    return or_(
+        entries.c.id.in_(labelled),
+        _holds(entries.c.categories, f"json_{plain}"),
+        _holds(func.lower(entries.c.categories), f"json_{lower}"),
+    )
+
+
+def _holds(column: ColumnElement[str], name: str) -> Condition:
+    """Whether a column contains a text. Not LIKE: D1 refuses patterns of more than 50 bytes."""
+    return func.replace(column, bindparam(name, type_=Text()), "") != column
 
 
 def _in_range(found: Select[Any], id: ColumnElement[int]) -> Select[Any]:
