@@ -1,18 +1,12 @@
 """No request to the APIs of reader apps fails on our side, whatever it sends."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from urllib.parse import quote
-
-import pytest
 
 from feedmill.library.users.app_passwords import fever_key
 from feedmill.serve import fever, greader, miniflux
-from tests.library.small_library import SmallLibrary
-from tests.scripted_web import Web
-from tests.serve.app_client import AppUser, app_user, sign_in
-from tests.serve.rest.site import Site, running_site
+from tests.serve.app_client import AppUser, sign_in
 
 ODD = (
     "",
@@ -42,19 +36,6 @@ BODIES = (
     b"\xff\xfe",
     b'{"title": "\\u0000"}',
 )
-
-
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with Web() as web, running_site(tmp_path, web) as site:
-        library = SmallLibrary(site.app.db)
-        await library.feed()
-        yield site
-
-
-@pytest.fixture
-async def alice(site: Site) -> AppUser:
-    return await app_user(site, "alice", allows_fever=True)
 
 
 async def test_no_form_of_a_google_reader_app_is_a_server_error(alice: AppUser) -> None:

@@ -1,11 +1,16 @@
-"""Node for the D1 suites: the installed one, or one from PyPI if it is missing or too old (Debian 12 has 18)."""
+"""Node, and packages of npm as a lock file has them.
 
+The installed node, or one from PyPI if it is missing or too old (Debian 12 has 18).
+"""
+
+import json
 import re
 import subprocess
 import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.services.server import ServiceMissing, find_binary
 
@@ -30,6 +35,30 @@ def get_node() -> Node:
         _install()
     node = str(PACKAGE / "bin" / "node")
     return Node([node], [node, str(PACKAGE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")])
+
+
+def install_package(folder: Path, name: str) -> Node:
+    """Installs what the lock file of a folder has, unless the package of this name is installed; runs no scripts."""
+    node = get_node()
+    installed = folder / "node_modules" / name / "package.json"
+    if installed.exists() and _read(installed)["version"] == locked_version(folder, name):
+        return node
+    npm = [*node.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(npm, cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ServiceMissing(f"npm can't install {name}: {done.stderr[-2000:]}")
+    return node
+
+
+def locked_version(folder: Path, name: str) -> str:
+    """The version of a package in a folder's lock file."""
+    version: str = _read(folder / "package-lock.json")["packages"][f"node_modules/{name}"]["version"]
+    return version
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
 
 
 def _installed_node() -> Node | None:

@@ -36,9 +36,9 @@ async def answer(request: Request) -> Response:
     app: App = request.app.state.app
     body: dict[str, Any] = {"api_version": VERSION, "auth": 1, "last_refreshed_on_time": await last_refresh(app, who)}
     try:
-        body |= await apply_change(app, who, sent)
+        changed = await apply_change(app, who, sent)
         for name, section in SECTIONS.items():
-            if name in sent:
+            if name in sent or name == changed:
                 body |= await section(request, who, sent)
     except CallerError as error:
         body["error"] = str(error)

@@ -1,7 +1,6 @@
 """Changes that Fever apps ask for with `mark`: one item, or all of a feed or group up to a time."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from feedmill.app import App
 from feedmill.errors import BadInput
@@ -22,10 +21,13 @@ MARKS = {
 LATEST = 2**33
 
 
-async def apply_change(app: App, who: Caller, sent: AppParameters) -> dict[str, Any]:
-    """Applies the change, if the request has one. Asking twice has the same effect as once."""
+async def apply_change(app: App, who: Caller, sent: AppParameters) -> str | None:
+    """Applies the change, if the request has one, and returns the section that it changed, which the response has.
+
+    Asking twice has the same effect as once.
+    """
     if "mark" not in sent:
-        return {}
+        return None
     kind, state, id = sent.text("mark"), sent.text("as"), sent.number("id")
     # Group 0 is everything: an empty id must not be taken for it.
     if id is None or kind not in {"item", "feed", "group"} or state not in MARKS:
@@ -36,7 +38,7 @@ async def apply_change(app: App, who: Caller, sent: AppParameters) -> dict[str, 
         await _mark_all(app, who, kind, id, sent)
     else:
         raise BadInput(Message("error.unknown_action"), field="as")
-    return {}
+    return "unread_item_ids" if state in {"read", "unread"} else "saved_item_ids"
 
 
 async def _mark_all(app: App, who: Caller, kind: str, id: int, sent: AppParameters) -> None:

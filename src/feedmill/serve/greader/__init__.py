@@ -13,14 +13,14 @@ from starlette.routing import Route
 from feedmill.errors import CallerError
 from feedmill.model.user import Caller
 from feedmill.serve.greader import atom, authentication, edits, items, lists, subscriptions
-from feedmill.serve.greader.responses import refusal
+from feedmill.serve.greader.responses import FRESHRSS, refusal
 from feedmill.serve.http.app_parameters import AppParameters
 
 Handler = Callable[[Request, Caller], Awaitable[Response]]
 HandlerWithParameters = Callable[[Request, Caller, AppParameters], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-PREFIXES = ("", "/api/greader.php")
+PREFIXES = ("", FRESHRSS)
 API = "/reader/api/0"
 GET, POST, EITHER = ["GET"], ["POST"], ["GET", "POST"]
 
@@ -62,9 +62,11 @@ def _routes(prefix: str) -> list[Route]:
     api = prefix + API
     with_parameters: list[tuple[str, HandlerWithParameters, list[str]]] = [
         ("/stream/items/ids", items.list_item_ids, EITHER),
+        ("/stream/items/count", items.count_items, GET),
         ("/stream/items/contents", items.read_item_contents, EITHER),
         ("/stream/contents", items.read_stream_contents, EITHER),
         ("/stream/contents/{stream:path}", items.read_stream_contents, EITHER),
+        ("/subscribed", lists.is_subscribed, GET),
         ("/edit-tag", edits.edit_tags, POST),
         ("/mark-all-as-read", edits.mark_all_as_read, POST),
         ("/rename-tag", edits.rename_tag, POST),

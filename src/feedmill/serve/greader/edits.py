@@ -11,7 +11,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, ensure_label, rename_label
 from feedmill.library.entries.sync_entries import mark_in_chunks, mark_read_seen_until
-from feedmill.library.subscriptions.folders import MAX_NAME, alter_folder, delete_folder, ensure_folders
+from feedmill.library.subscriptions.folders import MAX_NAME, alter_folder, clip_path, delete_folder, ensure_folders
 from feedmill.model.entry_lists import ALL_ENTRIES
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import Caller
@@ -75,7 +75,7 @@ async def rename_tag(request: Request, who: Caller, sent: AppParameters) -> Resp
     old, new = _label_name(sent.text("s") or LABEL + sent.text("t")), _label_name(sent.text("dest"))
     folder_id, label_id = streams.find_folder(old), streams.find_label(old)
     if folder_id is not None:
-        await alter_folder(app.db, who.user.id, folder_id, new.rpartition("/")[2], None, None)
+        await alter_folder(app.db, who.user.id, folder_id, _last_name(new), None, None)
     elif label_id is not None:
         await rename_label(app.db, who.user.id, label_id, new)
     else:
@@ -135,6 +135,14 @@ def _label_name(stream: str) -> str:
     if not 1 <= len(name) <= MAX_NAME or (name == written and written.startswith((STATE, FEED))):
         raise BadInput(Message("error.unknown_stream"), field="s")
     return name
+
+
+def _last_name(path: str) -> str:
+    """The name of a folder, of which apps know the path."""
+    path_names = clip_path(tuple(path.split("/")))
+    if not path_names:
+        raise BadInput(Message("error.unknown_stream"), field="dest")
+    return path_names[-1]
 
 
 def _seen_until(sent: AppParameters) -> datetime | None:

@@ -6,16 +6,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from feedmill.app import App
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
-from feedmill.library.entries.sync_entries import RenderedEntry, rendered_entries, sync_ids
+from feedmill.library.entries.sync_entries import RenderedEntry, count_entries, rendered_entries, sync_ids
 from feedmill.model.sync_query import SyncQuery
+from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Caller
 from feedmill.serve.greader.item_ids import long_id, parse_item_id, short_id
-from feedmill.serve.greader.responses import json_response
+from feedmill.serve.greader.responses import NO_CACHE, json_as_freshrss, json_response
 from feedmill.serve.greader.streams import (
     FEED,
     LABEL,
@@ -44,7 +45,18 @@ async def list_item_ids(request: Request, who: Caller, sent: AppParameters) -> R
     query = _query(streams, sent, sent.text("s") or READING_LIST, USUAL_IDS, MOST_IDS)
     found = await sync_ids(app.db, who.user.id, replace(query, most=query.most + 1))
     page = {"itemRefs": [{"id": short_id(id)} for id in found[: query.most]]}
-    return json_response(page | _continuation(found, query.most))
+    return json_as_freshrss(request, page | _continuation(found, query.most))
+
+
+async def count_items(request: Request, who: Caller, sent: AppParameters) -> Response:
+    """How many entries a stream has; with `a=true` also `#` and when the newest was stored."""
+    app: App = request.app.state.app
+    query = _query(await streams_of(app, who.user.id), sent, sent.text("s") or READING_LIST, 1, 1)
+    count = str(await count_entries(app.db, who.user.id, query))
+    if sent.text("a") == "true":
+        newest = await rendered_entries(app.db, who.user.id, await sync_ids(app.db, who.user.id, query), str)
+        count = "#".join([count, *(to_iso(entry.first_seen_at) for entry in newest)])
+    return PlainTextResponse(count, headers=NO_CACHE)
 
 
 async def read_item_contents(request: Request, who: Caller, sent: AppParameters) -> Response:
@@ -53,22 +65,26 @@ async def read_item_contents(request: Request, who: Caller, sent: AppParameters)
     if len(written) > MOST_NAMED:
         raise BadInput(Message("error.too_many_ids", most=MOST_NAMED), field="i")
     ids = [id for id in map(parse_item_id, written) if id is not None]
-    return json_response(await _items(request, who, ids, READING_LIST))
+    app: App = request.app.state.app
+    streams = await streams_of(app, who.user.id)
+    return json_response(await _items(request, who, streams, ids, READING_LIST))
 
 
 async def read_stream_contents(request: Request, who: Caller, sent: AppParameters) -> Response:
     app: App = request.app.state.app
     stream = request.path_params.get("stream") or sent.text("s") or READING_LIST
-    query = _query(await streams_of(app, who.user.id), sent, stream, USUAL_CONTENTS, MOST_CONTENTS)
+    streams = await streams_of(app, who.user.id)
+    query = _query(streams, sent, stream, USUAL_CONTENTS, MOST_CONTENTS)
     found = await sync_ids(app.db, who.user.id, replace(query, most=query.most + 1))
-    page = await _items(request, who, found[: query.most], normal_stream(stream))
+    page = await _items(request, who, streams, found[: query.most], normal_stream(stream))
     return json_response(page | _continuation(found, query.most))
 
 
-async def _items(request: Request, who: Caller, ids: Sequence[int], stream: str) -> dict[str, Any]:
+async def _items(
+    request: Request, who: Caller, streams: UserStreams, ids: Sequence[int], stream: str
+) -> dict[str, Any]:
     app: App = request.app.state.app
     assert who.app_password is not None
-    streams = await streams_of(app, who.user.id)
     image_url = image_urls_for(request, who.app_password.id)
     found = await rendered_entries(app.db, who.user.id, ids, image_url)
     categories = {id: streams.categories(id) for id in {entry.subscription_id for entry in found}}

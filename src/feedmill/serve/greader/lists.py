@@ -4,22 +4,24 @@ from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from feedmill.app import App
 from feedmill.library.entries.sync_entries import newest_unread
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import Caller
-from feedmill.serve.greader.responses import json_response
+from feedmill.serve.greader.responses import NO_CACHE, json_as_freshrss, json_response
 from feedmill.serve.greader.streams import FEED, LABEL, READING_LIST, STARRED, UserStreams, streams_of
 from feedmill.serve.http.app_images import site_of
+from feedmill.serve.http.app_parameters import AppParameters
 
 MICROSECONDS = 1_000_000
 
 
 async def user_info(request: Request, who: Caller) -> Response:
     id = str(who.user.id)
-    return json_response({"userId": id, "userName": who.user.name, "userProfileId": id, "userEmail": ""})
+    info = {"userId": id, "userName": who.user.name, "userProfileId": id, "userEmail": ""}
+    return json_as_freshrss(request, info)
 
 
 async def list_subscriptions(request: Request, who: Caller) -> Response:
@@ -28,6 +30,13 @@ async def list_subscriptions(request: Request, who: Caller) -> Response:
     names = streams.folder_names
     found = [_subscription(request, each, names) for each in streams.subscriptions]
     return json_response({"subscriptions": found})
+
+
+async def is_subscribed(request: Request, who: Caller, sent: AppParameters) -> Response:
+    """`true` if the user subscribes to the feed `s`."""
+    app: App = request.app.state.app
+    found = (await streams_of(app, who.user.id)).find_subscription(sent.text("s"))
+    return PlainTextResponse("true" if found else "false", headers=NO_CACHE)
 
 
 async def list_tags(request: Request, who: Caller) -> Response:

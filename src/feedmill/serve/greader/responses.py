@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from feedmill.errors import CallerError, LimitExceeded, NotSignedIn
@@ -10,10 +11,19 @@ from feedmill.serve.http.error_statuses import status_of
 
 NO_CACHE = {"Cache-Control": "private, no-cache"}
 NO_STORE = {"Cache-Control": "no-store"}
+FRESHRSS = "/api/greader.php"
 
 
 def json_response(value: Any) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json", headers=NO_CACHE)
+
+
+def json_as_freshrss(request: Request, value: Any) -> Response:
+    """JSON that FreshRSS declares as text: google-reader-api parses these responses itself, and fails for JSON."""
+    response = json_response(value)
+    if FRESHRSS in request.url.path:
+        response.headers["Content-Type"] = "text/plain; charset=utf-8"
+    return response
 
 
 def ok() -> Response:
