@@ -105,8 +105,8 @@ async def test_marks_are_made_by_form_or_query_and_twice_is_once(library: SmallL
         await ask(alice, "api", mark="item", **{"as": "saved"}, id=a)
         await ask(alice, f"api&mark=item&as=read&id={a}")
     after = await ask(alice, "api&unread_item_ids&saved_item_ids")
-    await ask(alice, f"api&mark=item&as=unread&id={a}")
-    await ask(alice, f"api&mark=item&as=unsaved&id={a}")
+    unread = await ask(alice, f"api&mark=item&as=unread&id={a}")
+    unsaved = await ask(alice, f"api&mark=item&as=unsaved&id={a}")
     back = await ask(alice, "api&unread_item_ids&saved_item_ids")
     await ask(alice, f"api&mark=feed&as=read&id={subscription}&before={round(NOW.timestamp())}")
     done = await ask(alice, "api&unread_item_ids")
@@ -114,6 +114,8 @@ async def test_marks_are_made_by_form_or_query_and_twice_is_once(library: SmallL
     assert empty["saved_item_ids"] == ""
     assert (after["unread_item_ids"], after["saved_item_ids"]) == (str(b), str(a))
     assert (back["unread_item_ids"], back["saved_item_ids"]) == (f"{b},{a}", "")
+    assert (unread["unread_item_ids"], "saved_item_ids" in unread) == (f"{b},{a}", False)
+    assert (unsaved["saved_item_ids"], "unread_item_ids" in unsaved) == ("", False)
     assert done["unread_item_ids"] == ""
 
 

@@ -158,3 +158,20 @@ async def test_what_is_not_understood_is_400_as_text(app: GreaderApp, ids: list[
 def _publish(web: Web) -> str:
     feed = b"<rss version='2.0'><channel><title>T</title><item><guid>1</guid><title>one</title></item></channel></rss>"
     return web.serve("/feed", Answer(body=feed))
+
+
+async def test_no_folder_without_a_name_is_made(site: Site, app: GreaderApp) -> None:
+    url = _publish(site.web)
+    await app.post("/subscription/edit", f"ac=subscribe&s=feed/{url}&a=user/-/label/News")
+
+    answers = [
+        await app.post("/edit-tag", "a=user/-/label/"),
+        await app.post("/edit-tag", "a=user/-/label//"),
+        await app.post("/subscription/edit", f"ac=edit&s=feed/{url}&a=user/-/label//"),
+        await app.post("/subscription/edit", f"ac=edit&s=feed/{url}&a=user/-/label/News//Mills/"),
+        await app.post("/rename-tag", "s=user/-/label/News&dest=user/-/label//"),
+    ]
+
+    tags = {tag["id"] for tag in (await app.get("/tag/list")).json()["tags"] if "type" in tag}
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 400]
+    assert tags == {"user/-/label/News", "user/-/label/News/Mills"}

@@ -1,6 +1,7 @@
 """Lists, streams and texts as apps read them."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -170,3 +171,33 @@ async def test_a_stream_is_atom_for_older_apps(library: SmallLibrary, alice: App
     assert answer.headers["content-type"].startswith("application/atom+xml")
     assert '<category scheme="http://www.google.com/reader/" label="fresh" />' in answer.text
     assert '<content type="html">&lt;p&gt;text&lt;/p&gt;</content>' in answer.text
+
+
+async def test_an_app_asks_for_one_feed_and_for_the_length_of_a_stream(
+    library: SmallLibrary, alice: AppUser, app: GreaderApp
+) -> None:
+    feed = await library.feed("mills")
+    subscription = await library.subscribe(alice.user, feed)
+    await library.arrive(feed, "a", "b")
+
+    by_id, by_url, none = [
+        (await app.get(f"/subscribed?s=feed/{named}")).text
+        for named in (subscription, "https://mills.example.org/", "https://tides.example.org/")
+    ]
+
+    assert (by_id, by_url, none) == ("true", "true", "false")
+    assert (await app.get(f"/stream/items/count?s={READING_LIST}")).text == "2"
+    dated = (await app.get(f"/stream/items/count?s=feed/{subscription}&a=true")).text
+    assert dated == f"2#{NOW:%Y-%m-%dT%H:%M:%S}.000Z"
+    assert (await app.get(f"/stream/items/count?s={STARRED}&a=true")).text == "0"
+
+
+async def test_two_responses_are_declared_as_text_at_the_addresses_of_freshrss_alone(
+    alice: AppUser, app: GreaderApp
+) -> None:
+    paths = ("/user-info", f"/stream/items/ids?s={READING_LIST}")
+    freshrss = replace(app, prefix="/api/greader.php")
+
+    assert {(await app.get(path)).headers["Content-Type"] for path in paths} == {"application/json"}
+    assert {(await freshrss.get(path)).headers["Content-Type"] for path in paths} == {"text/plain; charset=utf-8"}
+    assert (await freshrss.get("/user-info")).json()["userName"] == "alice"
