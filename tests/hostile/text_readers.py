@@ -29,12 +29,14 @@ from feedmill.collect.entries import changes as reconcile
 from feedmill.collect.entries import storable_text
 from feedmill.collect.parsing import balance_tags, decode, parse_feed, repair, sniff_content, truncation, xml_tree
 from feedmill.collect.parsing.formats import (
+    calendar_day,
     dates,
     element_names,
     extensions,
     field_texts,
     jsonfeed,
     loose_dates,
+    time_zones,
     xml_scope,
 )
 from feedmill.errors import FeedmillError
@@ -389,6 +391,8 @@ READERS: dict[str, Read] = {
     # Dates
     "collect.parsing.formats.dates.parse_date": dates.parse_date,
     "collect.parsing.formats.loose_dates.parse_loose_date": lambda text: loose_dates.parse_loose_date(text[:100]),
+    "collect.parsing.formats.calendar_day.read_day": lambda text: calendar_day.read_day(text[:100]),
+    "collect.parsing.formats.time_zones.read_zone": lambda text: time_zones.read_zone(text[:100]),
     "collect.parsing.formats.extensions.parse_duration": extensions.parse_duration,
     "collect.parsing.formats.extensions.parse_offset": extensions.parse_offset,
     "library.search.query_dates.read_range": lambda text: query_dates.read_range(text, NOW),

@@ -1,4 +1,4 @@
-"""Month and weekday names in many languages, time zones, and words for am and pm."""
+"""Month and weekday names in many languages, and words for am and pm."""
 
 # Twelve months per language, separated by empty lines; the forms of one month are joined by slashes. A word that means
 # different months in two languages is ignored.
@@ -30,6 +30,8 @@ tammikuuta/tammikuu helmikuuta/helmikuu maaliskuuta/maaliskuu huhtikuuta/huhtiku
 kesäkuuta/kesäkuu heinäkuuta/heinäkuu elokuuta/elokuu syyskuuta/syyskuu lokakuuta/lokakuu marraskuuta/marraskuu
 joulukuuta/joulukuu
 
+tammi helmi maalis huhti touko kesä heinä elo syys loka marras joulu
+
 stycznia/styczeń/sty lutego/luty/lut marca/marzec/mar kwietnia/kwiecień/kwi maja czerwca/czerwiec/cze
 lipca/lipiec/lip sierpnia/sierpień/sie września/wrzesień/wrz października/październik/paź listopada -
 grudnia/grudzień/gru
@@ -52,7 +54,7 @@ ianuarie/ian februarie martie aprilie mai iunie/iun iulie/iul august septembrie 
 липня/липень/лип серпня/серпень/сер вересня/вересень/вер жовтня/жовтень/жов листопада/лис грудня/грудень/гру
 
 ιανουαρίου/ιανουάριος/ιαν φεβρουαρίου/φεβρουάριος/φεβ μαρτίου/μάρτιος/μαρ/μάρ/μάρτ απριλίου/απρίλιος/απρ
-μαΐου/μάιος/μαι/μαϊ/μάι ιουνίου/ιούνιος/ιουν/ιούν ιουλίου/ιούλιος/ιουλ/ιούλ αυγούστου/αύγουστος/αυγ/αύγ
+μαΐου/μάιος/μαι/μαϊ/μάι ιουνίου/ιούνιος/ιουν/ιούν/ιον ιουλίου/ιούλιος/ιουλ/ιούλ/ιολ αυγούστου/αύγουστος/αυγ/αύγ
 σεπτεμβρίου/σεπτέμβριος/σεπ/σεπτ οκτωβρίου/οκτώβριος/οκτ νοεμβρίου/νοέμβριος/νοε/νοέ δεκεμβρίου/δεκέμβριος/δεκ
 
 ocak/oca şubat/şub mart nisan/nis mayıs haziran/haz temmuz/tem ağustos/ağu eylül/eyl ekim/eki kasım/kas aralık/ara
@@ -65,6 +67,11 @@ yanvar fevral mart aprel may iyun iyul avqust sentyabr oktyabr noyabr dekabr
 januára februára - - - - - - - - - -
 
 gener febrer març abril maig juny juliol agost setembre octubre novembre desembre
+
+ינואר/בינואר/ינו פברואר/בפברואר/פבר מרץ/במרץ אפריל/באפריל/אפר מאי/במאי יוני/ביוני יולי/ביולי אוגוסט/באוגוסט/אוג
+ספטמבר/בספטמבר/ספט אוקטובר/באוקטובר/אוק נובמבר/בנובמבר/נוב דצמבר/בדצמבר/דצמ
+
+يناير فبراير مارس أبريل/ابريل مايو يونيو يوليو أغسطس/اغسطس سبتمبر أكتوبر/اكتوبر نوفمبر ديسمبر
 
 siječnja veljače ožujka travnja svibnja lipnja srpnja kolovoza rujna listopada studenoga prosinca
 """
@@ -80,9 +87,10 @@ zo måndag mån tisdag tis onsdag ons torsdag tor tors fredag fre lördag lör s
 lør søndag søn ti ke to pe la su maanantai tiistai keskiviikko torstai perjantai lauantai sunnuntai poniedziałek
 wtorek środa czwartek piątek sobota niedziela pon wt śr czw pt sob nd niedz pn pondělí úterý středa čtvrtek pátek
 neděle po út st čt pá ne понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс пнд втр
-срд чтв птн суб вск δευτέρα τρίτη τετάρτη πέμπτη παρασκευή σάββατο κυριακή δευ τρι τετ πεμ παρ σαβ κυρ pazartesi
-salı çarşamba perşembe cuma cumartesi pazar pzt sal çar per cum cmt paz senin selasa rabu kamis jumat sabtu minggu
-sen sel rab kam jum min hétfő kedd szerda csütörtök péntek szombat vasárnap
+срд чтв птн суб вск δευτέρα τρίτη τετάρτη πέμπτη παρασκευή σάββατο κυριακή δευ τρι τρί τετ πεμ πέμ παρ σαβ σάβ κυρ
+pazartesi salı çarşamba perşembe cuma cumartesi pazar pzt sal çar per cum cmt paz senin selasa rabu kamis jumat sabtu
+minggu sen sel rab kam jum min hétfő kedd szerda csütörtök péntek szombat vasárnap k sze cs p szo v الأحد الاثنين
+الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت
 """
 
 FILLERS = frozenset(
@@ -116,66 +124,9 @@ FILLERS = frozenset(
     }
 )
 
-# Minutes east of Greenwich. A name with several meanings has that of RFC 822, else the one seen in feeds.
-ZONES = {
-    "z": 0,
-    "ut": 0,
-    "utc": 0,
-    "gmt": 0,
-    "wet": 0,
-    "est": -300,
-    "edt": -240,
-    "cst": -360,
-    "cdt": -300,
-    "mst": -420,
-    "mdt": -360,
-    "pst": -480,
-    "pdt": -420,
-    "akst": -540,
-    "akdt": -480,
-    "hst": -600,
-    "ast": -240,
-    "adt": -180,
-    "nst": -210,
-    "ndt": -150,
-    "bst": 60,
-    "west": 60,
-    "cet": 60,
-    "cest": 120,
-    "met": 60,
-    "mest": 120,
-    "mez": 60,
-    "mesz": 120,
-    "eet": 120,
-    "eest": 180,
-    "sast": 120,
-    "msk": 180,
-    "msd": 240,
-    "trt": 180,
-    "pkt": 300,
-    "ist": 330,
-    "npt": 345,
-    "wib": 420,
-    "ict": 420,
-    "hkt": 480,
-    "sgt": 480,
-    "pht": 480,
-    "awst": 480,
-    "jst": 540,
-    "kst": 540,
-    "acst": 570,
-    "acdt": 630,
-    "aest": 600,
-    "aedt": 660,
-    "nzst": 720,
-    "nzdt": 780,
-    "brt": -180,
-    "art": -180,
-    "etc/gmt": 0,
-    "etc/utc": 0,
-}
-
 AFTERNOON = frozenset({"pm", "p.m", "p.m.", "下午", "午後", "오후", "晚上"})
+# Fillers that may end a date; other words after a time could be a time zone.
+LAST_WORDS = frozenset({"uhr", "h", "год", "года", "г"})
 
 
 def _months() -> dict[str, int]:

@@ -1,10 +1,12 @@
 """Parses the dates of feeds into UTC datetimes; None for those that can't be parsed."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
-from feedmill.collect.parsing.formats.date_words import ZONES
-from feedmill.collect.parsing.formats.loose_dates import DateParts, parse_loose_date
+from feedmill.collect.parsing.formats.calendar_day import DateParts
+from feedmill.collect.parsing.formats.loose_dates import parse_loose_date
+from feedmill.collect.parsing.formats.time_zones import ZONES, TimeZone
 
 _MONTHS = (
     "January",
@@ -32,7 +34,7 @@ _MAX_OFFSET = timedelta(hours=15)
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """Parses a date in any of the forms seen in feeds. Without a time zone it is taken as UTC."""
+    """Parses a date in any of the forms seen in feeds. Without a time zone it is in UTC; in Korean, in Korea's zone."""
     if not text or len(text) > _MAX_LENGTH:
         return None
     try:
@@ -84,11 +86,18 @@ def to_utc_datetime(parts: DateParts) -> datetime | None:
     if (hour, parts.minute, second) == (24, 0, 0):
         hour, extra = 0, timedelta(days=1)
     try:
-        zone = timezone(timedelta(minutes=parts.offset)) if parts.offset else UTC
-        date = datetime(parts.year, parts.month, parts.day, hour, parts.minute, second, tzinfo=zone)
-    except ValueError:
+        date = datetime(parts.year, parts.month, parts.day, hour, parts.minute, second, tzinfo=_tzinfo(parts.zone))
+        if date.utcoffset() != date.replace(fold=1).utcoffset():
+            return None  # the clocks change, so there are two such moments or none
+        return _in_utc(date + extra)
+    except (ValueError, OverflowError):
         return None
-    return _in_utc(date + extra)
+
+
+def _tzinfo(zone: TimeZone) -> tzinfo:
+    if zone.region:
+        return ZoneInfo(zone.region)
+    return timezone(timedelta(minutes=zone.offset)) if zone.offset else UTC
 
 
 def _in_utc(date: datetime) -> datetime | None:
@@ -99,4 +108,6 @@ def _in_utc(date: datetime) -> datetime | None:
     offset = date.utcoffset()
     if offset is None:
         return date.replace(tzinfo=UTC)
+    if offset.microseconds:
+        raise ValueError("+05.30 is no fraction of a second")
     return date.astimezone(UTC) if abs(offset) <= _MAX_OFFSET else None
