@@ -27,7 +27,16 @@ from feedmill.collect.declared.feeds_file import read_declarations
 from feedmill.collect.discovery import page_feeds, site_patterns, site_software
 from feedmill.collect.entries import changes as reconcile
 from feedmill.collect.entries import storable_text
-from feedmill.collect.parsing import balance_tags, decode, parse_feed, repair, sniff_content, truncation, xml_tree
+from feedmill.collect.parsing import (
+    balance_tags,
+    declared_entities,
+    decode,
+    parse_feed,
+    repair,
+    sniff_content,
+    truncation,
+    xml_tree,
+)
 from feedmill.collect.parsing.formats import (
     calendar_day,
     dates,
@@ -329,6 +338,13 @@ READERS: dict[str, Read] = {
     "collect.parsing.sniff_content.prologue_end": lambda text: sniff_content.prologue_end(_bytes(text)[:4096]),
     "collect.parsing.repair.repair": repair.repair,
     "collect.parsing.repair.repair: in the prologue": lambda text: repair.repair(f"<!DOCTYPE rss [{text}"),
+    "collect.parsing.repair.repair: with entities": lambda text: repair.repair(
+        f"<!DOCTYPE rss [<!ENTITY a 'b'>{text}]><rss>{text}</rss>"
+    ),
+    "collect.parsing.declared_entities.read_declarations": declared_entities.read_declarations,
+    "collect.parsing.declared_entities.read_declarations: in a value": lambda text: declared_entities.read_declarations(
+        f"<!ENTITY a '{text}'>"
+    ),
     "collect.parsing.repair.repair: in a feed": lambda text: repair.repair(_in_rss(text)),
     "collect.parsing.repair.repair: in the root": lambda text: repair.repair(f"<rss {text}><channel>"),
     "collect.parsing.repair.repair: in an element without end": lambda text: repair.repair(f"<img {text}"),

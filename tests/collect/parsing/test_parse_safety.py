@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from feedmill.collect.parsing.declared_entities import MAX_ENTITIES, MAX_EXPANSION
 from feedmill.collect.parsing.formats.xmlfeed import MAX_ENTRIES
 from feedmill.collect.parsing.parse_feed import ParsedFeed, parse_feed
 from feedmill.errors import NotAFeed
@@ -26,6 +27,15 @@ def parse_quickly(data: bytes, slowest: float = SLOWEST) -> ParsedFeed | None:
         return None
     finally:
         assert time.process_time() - started < slowest
+
+
+def parse_with_peak(data: bytes) -> tuple[ParsedFeed | None, int]:
+    """The feed, and the most memory that Python took for it."""
+    tracemalloc.start()
+    try:
+        return parse_quickly(data), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 # How often something is repeated, and the document with it.
@@ -47,6 +57,21 @@ HOSTILE: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "quotes": (500_000, lambda n: b"<rss><a " + b"\"'" * n),
     "end tags": (500_000, lambda n: b"<rss>" + b"</a>" * n),
     "open tags": (300_000, lambda n: b"<rss>" + b"<br " * n),
+    "declared entities": (
+        50_000,
+        lambda n: (
+            b"<!DOCTYPE rss ["
+            + b"".join(b'<!ENTITY e%d "text">' % number for number in range(n))
+            + b"]>"
+            + START
+            + b"<title>"
+            + b"&e1;" * n
+            + END
+        ),
+    ),
+    "open declarations": (300_000, lambda n: b"<!DOCTYPE rss [" + b"<!ENTITY a 'x" * n + b"]>" + START + END),
+    "spaces in a declaration": (500_000, lambda n: b"<!DOCTYPE rss [<!ENTITY " + b" " * n + b"]>" + START + END),
+    "open comments in a doctype": (300_000, lambda n: b"<!DOCTYPE rss [" + b"<!-- ]" * n + b"]>" + START + END),
     "open instructions": (500_000, lambda n: b"<?" * n),
     "attributes": (
         100_000,
@@ -124,6 +149,39 @@ def test_an_entity_bomb_is_not_expanded() -> None:
     assert feed.title == "&a9;"
 
 
+def test_references_to_declared_entities_add_a_bounded_amount_of_text() -> None:
+    declaration = b'<!ENTITY a "' + b"x" * 1_000 + b'">'
+    item = b"<item><description>" + b"&a;" * 100_000 + b"</description></item>"
+
+    _, undeclared = parse_with_peak(b"<!DOCTYPE rss []>" + START + item + END)
+    feed, declared = parse_with_peak(b"<!DOCTYPE rss [" + declaration + b"]>" + START + item + END)
+
+    assert feed is not None
+    text = feed.entries[0].content_html or ""
+    assert text.count("x") == MAX_EXPANSION
+    assert text.endswith("&a;")
+    assert declared < undeclared + 20 * MAX_EXPANSION
+
+
+def test_only_the_first_declared_entities_are_replaced() -> None:
+    names = [f"e{number}" for number in range(MAX_ENTITIES + 1)]
+    declared = "".join(f'<!ENTITY {name} "text">' for name in names)
+
+    feed = parse_quickly(f"<!DOCTYPE rss [{declared}]><rss><channel><title>&{names[-2]}; &{names[-1]};".encode() + END)
+
+    assert feed is not None
+    assert feed.title == f"text &{names[-1]};"
+
+
+def test_a_long_entity_is_not_replaced() -> None:
+    declared = b'<!DOCTYPE rss [<!ENTITY a "' + b"x" * 1_001 + b'">]>'
+
+    feed = parse_quickly(declared + START + b"<title>&a;</title>" + END)
+
+    assert feed is not None
+    assert feed.title == "&a;"
+
+
 @pytest.mark.parametrize(
     "doctype", ["<!DOCTYPE rss [{}]>", "<!-- {{}} --><!DOCTYPE rss [{}]>", "<!DOCTYPE rss SYSTEM '{}'>"]
 )
@@ -152,7 +210,7 @@ def test_a_document_that_is_a_path_or_url_is_not_opened(name: bytes) -> None:
         parse_feed(name)
 
 
-def test_a_doctype_hidden_in_another_encoding_is_refused_too(tmp_path: Path) -> None:
+def test_an_external_entity_in_another_encoding_is_not_opened_either(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret words")
     document = (
@@ -162,7 +220,7 @@ def test_a_doctype_hidden_in_another_encoding_is_refused_too(tmp_path: Path) -> 
     feed = parse_quickly((document + "</title></channel></rss>").encode("utf-16-le"))
 
     assert feed is not None
-    assert feed.title == "&a;&file;"
+    assert feed.title == "bomb&file;"
     assert feed.encoding == "utf-16-le"
 
 

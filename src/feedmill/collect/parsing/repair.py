@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from html.entities import html5
 
+from feedmill.collect.parsing.declared_entities import DeclaredEntities, read_declarations
 from feedmill.collect.parsing.formats.element_names import LONGEST_NAMESPACE, WELL_KNOWN_PREFIXES
 
 _BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
@@ -34,11 +35,15 @@ _MAX_PREFIXES = 100
 def repair(text: str) -> str:
     """Removes what no XML parser accepts, and replaces what a browser would understand.
 
-    The document type declaration is removed, so that no later parser meets an entity.
+    The document type declaration is removed, so that no later parser meets an entity; its entities of plain text are
+    replaced.
     """
-    for step in (_without_prologue, _without_forbidden, _whole_elements, _repaired, _declare_prefixes):
-        text = step(text)  # one at a time, because each step needs memory for two texts
-    return text
+    subset, text = _split_prologue(text)
+    entities = read_declarations(subset)
+    text = _without_forbidden(text)  # one at a time, because each step needs memory for two texts
+    text = _whole_elements(text)
+    text = _repaired(text, entities)
+    return _declare_prefixes(text)
 
 
 def number_references(text: str) -> str:
@@ -46,23 +51,25 @@ def number_references(text: str) -> str:
     return _PREDEFINED.sub(lambda found: _NUMBERS[found[1]] if found[1] else found[0], text)
 
 
-def _without_prologue(text: str) -> str:
-    """Removes what comes before the document, its XML declaration and its document type declaration."""
+def _split_prologue(text: str) -> tuple[str, str]:
+    """The internal subset of the document type declaration, and the document without anything before its root."""
     beginning = _BEGINNING.search(text)
     position = _prologue_end(text, beginning.start() if beginning else 0)
     doctype = _DOCTYPE.match(text, position)
     if doctype is None:
-        return text[position:]
+        return "", text[position:]
     end = _SUBSET_END.search(text, doctype.end()) if doctype[1] else None
-    return text[end.end() if end else doctype.end() :].removeprefix(">")
+    if end is None:
+        return "", text[doctype.end() :].removeprefix(">")
+    return text[doctype.end() : end.start()], text[end.end() :]
 
 
 def _without_forbidden(text: str) -> str:
     return _FORBIDDEN.sub("", text)
 
 
-def _repaired(text: str) -> str:
-    return _join_surrogates("".join(_repaired_parts(text)))
+def _repaired(text: str, entities: DeclaredEntities) -> str:
+    return _join_surrogates("".join(_repaired_parts(text, entities)))
 
 
 def _whole_elements(text: str) -> str:
@@ -95,7 +102,7 @@ def _space_end(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _repaired_parts(text: str) -> Iterator[str]:
+def _repaired_parts(text: str, entities: DeclaredEntities) -> Iterator[str]:
     """Yields the document, repaired outside of CDATA sections, without comments."""
     position = 0
     endless = set()  # kinds of section that have no end from here on; searching again would take quadratic time
@@ -103,7 +110,7 @@ def _repaired_parts(text: str) -> Iterator[str]:
         kind = "-->" if opening[0] == "<!--" else "]]>"
         if opening.start() < position or kind in endless:
             continue
-        yield _repair_markup(text[position : opening.start()])
+        yield _repair_markup(text[position : opening.start()], entities)
         end = text.find(kind, opening.end())
         if end < 0:
             endless.add(kind)
@@ -112,10 +119,11 @@ def _repaired_parts(text: str) -> Iterator[str]:
         if kind == "]]>":
             yield "<![CDATA[" + text[opening.end() : end] + "]]>"
         position = end + 3
-    yield _repair_markup(text[position:])
+    yield _repair_markup(text[position:], entities)
 
 
-def _repair_markup(text: str) -> str:
+def _repair_markup(text: str, entities: DeclaredEntities) -> str:
+    text = entities.expand(text)
     text = _LONE_LESS_THAN.sub("&#60;", text)
     text = _LONG_NAMESPACE.sub(r'\1"urn:too-long"', text)
     text = _VOID_ELEMENT.sub(_closed, text)
