@@ -42,7 +42,7 @@ class FolderInItself(Conflict):
 
 def no_folder_title() -> str:
     """The name of `NO_FOLDER` in reader apps."""
-    return str(Message("feed.no_folder"))
+    return str(Message("reader_app.no_folder"))
 
 
 async def folders_of_user(db: Database, user_id: int) -> list[Folder]:
