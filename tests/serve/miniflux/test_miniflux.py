@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from feedmill.library.entries import sync_entries
+from feedmill.store.feeds.add_feeds import add_feed
 from tests.library.small_library import SmallLibrary
 from tests.scripted_web import Answer
 from tests.serve.app_client import app_user
@@ -211,3 +212,28 @@ async def test_more_text_than_fits_into_a_response_is_refused(
     answers = [await app.send("GET", f"/entries?limit={limit}") for limit in (1, 2)]
 
     assert [answer.status_code for answer in answers] == [200, 400]
+
+
+async def test_a_refresh_of_one_feed_answers_after_the_fetch_and_says_why_it_failed(
+    site: Site, library: SmallLibrary, app: MinifluxApp
+) -> None:
+    there, gone = site.web.serve("/feed", Answer(FEED)), site.web.serve("/gone", Answer(b"", status=404))
+    good, bad = [
+        await library.subscribe(app.user.user, (await add_feed(library.db, url, library.now)).id)
+        for url in (there, gone)
+    ]
+
+    answers = [await app.send("PUT", f"/feeds/{feed}/refresh") for feed in (good, bad)]
+
+    assert [answer.status_code for answer in answers] == [204, 400]
+    assert "404" in answers[1].json()["error_message"]
+    assert [entry["title"] for entry in (await app.get(f"/feeds/{good}/entries"))["entries"]] == ["one"]
+
+
+async def test_a_feed_is_added_without_a_category_or_paused(site: Site, app: MinifluxApp) -> None:
+    urls = [site.web.serve(path, Answer(FEED)) for path in ("/one", "/two")]
+
+    bodies = ({"feed_url": urls[0], "category_id": 0}, {"feed_url": urls[1], "disabled": True})
+    added = [(await app.send("POST", "/feeds", body)).json()["feed_id"] for body in bodies]
+
+    assert [(await app.get(f"/feeds/{feed}"))["disabled"] for feed in added] == [False, True]
