@@ -56,8 +56,14 @@ async def test_a_thousand_ids_in_one_form_are_all_marked(
     many = await library.arrive(feed, *[f"e{number}" for number in range(1500)])
 
     body = "&".join(f"i={10**15 + id}" for id in many)
+    starred = await app.post("/edit-tag", f"{body}&a={STARRED}")
+    await app.post("/mark-all-as-read", f"s={STARRED}")
+    left = await unread_ids(app)
+    await app.post("/edit-tag", f"{body}&r={READ}")
+    unread = len(await unread_ids(app))
     answer = await app.post("/edit-tag", f"{body}&a={READ}")
 
+    assert (starred.text, left, unread) == ("OK", [], 1500)
     assert (answer.text, await unread_ids(app)) == ("OK", [])
 
 
@@ -93,7 +99,25 @@ async def test_all_are_marked_read_up_to_the_time_that_the_app_names(
     assert (first.text, left, await unread_ids(app)) == ("OK", [later], [])
 
 
-@pytest.mark.parametrize("body", ["", "s=", "s=nonsense", "s=feed/999", f"s={STARRED}", "s=user/-/label/none"])
+async def test_all_starred_items_are_marked_read_and_no_others(
+    app: GreaderApp, ids: list[int], library: SmallLibrary, alice: AppUser
+) -> None:
+    """newsboat has a feed of the starred items, and marks it read like any other."""
+    seen = round(library.now.timestamp() * 1_000_000)
+    library.now = library.now.replace(hour=library.now.hour + 2)
+    feed = await library.feed("later")
+    await library.subscribe(alice.user, feed)
+    [later] = await library.arrive(feed, "later")
+    await app.post("/edit-tag", f"i={10**15 + ids[0]}&i={10**15 + later}&a={STARRED}")
+
+    first = await app.post("/mark-all-as-read", f"s={STARRED}&ts={seen}")
+    left = await unread_ids(app)
+    await app.post("/mark-all-as-read", f"s={STARRED}")
+
+    assert (first.text, set(left), set(await unread_ids(app))) == ("OK", {later, *ids[1:]}, {*ids[1:]})
+
+
+@pytest.mark.parametrize("body", ["", "s=", "s=nonsense", "s=feed/999", f"s={READ}", "s=user/-/label/none"])
 async def test_a_stream_that_is_not_understood_marks_nothing(app: GreaderApp, ids: list[int], body: str) -> None:
     answer = await app.post("/mark-all-as-read", body)
 

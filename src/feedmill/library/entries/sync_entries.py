@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from msgspec import Struct
@@ -117,6 +118,14 @@ async def mark_read_seen_until(
     if seen_until is not None and seen_until < now:
         wanted = MarkAllRead(wanted.scope, wanted.before, await last_id_seen_until(db, seen_until), wanted.since)
     await mark_unread_as_read(db, user_id, wanted, now)
+
+
+async def mark_starred_read(db: Database, user_id: int, seen_until: datetime | None, now: datetime) -> None:
+    """Marks starred entries as read, but for those that were first seen later than `seen_until`."""
+    wanted = SyncQuery(unread=True, starred=True, seen_until=seen_until, oldest_first=True)
+    while ids := await sync_ids(db, user_id, wanted):
+        await mark_in_chunks(db, user_id, ids, EntryMarks(read=True), now)
+        wanted = replace(wanted, after_id=ids[-1])
 
 
 def _render_all(

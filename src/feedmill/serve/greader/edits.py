@@ -10,9 +10,9 @@ from feedmill.app import App
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, ensure_label, rename_label
-from feedmill.library.entries.sync_entries import mark_in_chunks, mark_read_seen_until
+from feedmill.library.entries.sync_entries import mark_in_chunks, mark_read_seen_until, mark_starred_read
 from feedmill.library.subscriptions.folders import MAX_NAME, alter_folder, clip_path, delete_folder, ensure_folders
-from feedmill.model.entry_lists import ALL_ENTRIES
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import Caller
 from feedmill.serve.greader.item_ids import parse_item_id
@@ -55,16 +55,13 @@ async def edit_tags(request: Request, who: Caller, sent: AppParameters) -> Respo
 async def mark_all_as_read(request: Request, who: Caller, sent: AppParameters) -> Response:
     """Marks the entries of `s` as read, up to the time `ts` at which the app last looked."""
     app: App = request.app.state.app
-    stream = normal_stream(sent.text("s"))
-    if stream.startswith((FEED, LABEL)):
-        scope = (await streams_of(app, who.user.id)).scope(stream)
-        if scope is None:
-            raise BadInput(Message("error.unknown_stream"), field="s")
-    elif stream == READING_LIST:
-        scope = ALL_ENTRIES
-    else:
+    stream, now = normal_stream(sent.text("s")), app.tools.clock()
+    if stream == STARRED:
+        await mark_starred_read(app.db, who.user.id, _seen_until(sent), now)
+        return ok()
+    scope = await _scope(app, who.user.id, stream)
+    if scope is None:
         raise BadInput(Message("error.unknown_stream"), field="s")
-    now = app.tools.clock()
     await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), _seen_until(sent), now)
     return ok()
 
@@ -91,6 +88,13 @@ async def disable_tag(request: Request, who: Caller, sent: AppParameters) -> Res
     for name in names:
         await _drop(app, who.user.id, streams, name)
     return ok()
+
+
+async def _scope(app: App, user_id: int, stream: str) -> EntryScope | None:
+    """The entries of all, of a feed, folder or label; None for a stream that is none of these."""
+    if stream == READING_LIST:
+        return ALL_ENTRIES
+    return (await streams_of(app, user_id)).scope(stream) if stream.startswith((FEED, LABEL)) else None
 
 
 async def _drop(app: App, user_id: int, streams: UserStreams, name: str) -> None:
