@@ -25,6 +25,8 @@ REDIS = "tests.services.redis:running_redis"
 S3 = "tests.services.s3:running_s3"
 D1 = "tests.services.d1:running_d1"
 CHROMIUM = "tests.services.chromium:running_chromium"
+NEWSBOAT = "tests.services.newsboat:installed_newsboat"
+LATER_NEWSBOAT = "tests.services.newsboat:later_newsboat"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
 REAL_HASHES = "tests.password_hashes:real_hashes"
@@ -114,6 +116,16 @@ def chromium_service(running_chromium: Any) -> Iterator[Any]:
     """The browser for one test: its event loop must not stay for the next test that runs its own."""
     with running_chromium.in_use():
         yield running_chromium
+
+
+@pytest.fixture(scope="session")
+def newsboat_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "newsboat", NEWSBOAT)
+
+
+@pytest.fixture(scope="session")
+def later_newsboat_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "a later newsboat", LATER_NEWSBOAT)
 
 
 @pytest.fixture(scope="session", autouse=True)

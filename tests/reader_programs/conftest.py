@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.library.entries.sync_entries import rendered_entries, sync_ids
+from feedmill.library.entries.sync_entries import RenderedEntry, mark_in_chunks, rendered_entries, sync_ids
 from feedmill.library.users.app_passwords import create_app_password
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.user import Caller
 from tests.browser import sample_feeds
@@ -39,11 +40,29 @@ class ReadingServer:
         answer = Answer(sample_feeds.as_rss(feed), headers={"Content-Type": "application/rss+xml"})
         return self.server.site.web.serve(feed.path, answer)
 
+    def subscribe(self, feed: sample_feeds.SampleFeed) -> None:
+        """Subscribes Alice to a new feed, as she does in the browser."""
+        self.server.do(self._subscribe(feed))
+
+    def mark(self, titles: set[str], marks: EntryMarks) -> None:
+        """Marks those of Alice's entries that have these titles, as she does in the browser."""
+        self.server.do(self._mark(titles, marks))
+
     async def _titles(self, wanted: SyncQuery) -> set[str]:
+        return {entry.title for entry in await self._entries(wanted)}
+
+    async def _subscribe(self, feed: sample_feeds.SampleFeed) -> None:
+        await sample_feeds.subscribe_to(self.server.site, await sample_feeds.find_user(self.server.site), feed)
+
+    async def _mark(self, titles: set[str], marks: EntryMarks) -> None:
+        alice = await sample_feeds.find_user(self.server.site)
+        ids = [entry.id for entry in await self._entries(SyncQuery()) if entry.title in titles]
+        await mark_in_chunks(self.server.site.app.db, alice.id, ids, marks, datetime.now(UTC))
+
+    async def _entries(self, wanted: SyncQuery) -> list[RenderedEntry]:
         db = self.server.site.app.db
         alice = await sample_feeds.find_user(self.server.site)
-        entries = await rendered_entries(db, alice.id, await sync_ids(db, alice.id, wanted), lambda key: key)
-        return {entry.title for entry in entries}
+        return await rendered_entries(db, alice.id, await sync_ids(db, alice.id, wanted), lambda key: key)
 
 
 @pytest.fixture

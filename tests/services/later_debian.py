@@ -1,0 +1,91 @@
+"""Programs of a later Debian than the machine's, unpacked aside with their own loader and libraries.
+
+Packages come from the archive that the machine's own apt uses; its address is asked for each time and kept nowhere.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.services.server import ServiceMissing, find_binary
+
+RELEASE = "trixie"
+# In the environment, which git ignores and `make clean` removes.
+UNPACKED = Path(sys.prefix) / "debian" / RELEASE
+
+
+def command_of(package: str, program: str) -> list[str]:
+    """The command of a program in a package of the later Debian; downloads the package the first time."""
+    root = UNPACKED / package
+    if not root.exists():
+        _unpack(package, root)
+    libraries = next(root.glob("usr/lib/*-linux-gnu*"))
+    loader = next(libraries.glob("ld-linux*.so.*"))
+    return [str(loader), "--library-path", str(libraries), str(root / "usr" / "bin" / program)]
+
+
+def _unpack(package: str, root: Path) -> None:
+    """Unpacks the package and all that it depends on; the folder appears at once and complete."""
+    find_binary("apt-get")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="feedmill-apt-") as apt:
+        archives = _download(package, Path(apt))
+        unfinished = Path(tempfile.mkdtemp(dir=root.parent))
+        try:
+            for archive in archives:
+                _run(["dpkg-deb", "--extract", str(archive), str(unfinished)])
+            _rename_unless_there(unfinished, root)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _download(package: str, apt: Path) -> list[Path]:
+    """Downloads the package and its dependencies, as for a machine on which nothing is installed."""
+    (apt / "sources.list").write_text(f"deb {_archive_url()} {RELEASE} main\n")
+    (apt / "status").touch()
+    for folder in ("state/lists/partial", "cache/archives/partial"):
+        (apt / folder).mkdir(parents=True)
+    options = {
+        "Dir::Etc::SourceList": apt / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Dir::Etc::PreferencesParts": "/dev/null",
+        "Dir::State": apt / "state",
+        "Dir::State::status": apt / "status",
+        "Dir::Cache": apt / "cache",
+        "Acquire::Languages": "none",
+        # Root's own folder is closed to apt's user.
+        "APT::Sandbox::User": "root",
+    }
+    apt_get = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in options.items())]
+    _run([*apt_get, "update"])
+    _run([*apt_get, "--yes", "--no-install-recommends", "--download-only", "install", package])
+    return sorted((apt / "cache" / "archives").glob("*.deb"))
+
+
+def _archive_url() -> str:
+    """The address at which the machine's own apt finds Debian."""
+    own_release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    listed = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)", f"Release: {own_release}"])
+    if not listed.strip():
+        raise ServiceMissing(f"apt has no source of Debian's packages for {own_release!r}")
+    return listed.split()[0]
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run([find_binary(command[0]), *command[1:]], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ServiceMissing(f"{command[0]} {command[-1]}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _rename_unless_there(folder: Path, target: Path) -> None:
+    try:
+        os.rename(folder, target)
+    except OSError:
+        # Another worker unpacked the same package meanwhile.
+        if not target.exists():
+            raise
