@@ -1,43 +1,48 @@
-"""Reads the categories of an entry from all elements that can hold them."""
+"""Reads the categories of a feed or entry from all elements that can hold them."""
 
 from collections.abc import Iterator
+from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.child_elements import Fields
-from feedmill.collect.parsing.formats.field_texts import MAX_SHORT_TEXT, first_text
+from feedmill.collect.parsing.formats.field_texts import MAX_SHORT_TEXT, element_text
 
 _MAX_CATEGORIES = 100
-_KEYWORDS = ("itunes:keywords", "keywords", "media:keywords")
 
 
 def categories(fields: Fields, media: Fields) -> tuple[str, ...]:
-    """The categories of an entry: first its category elements, then those of extensions."""
+    """The categories in document order, those of Media RSS last. A label for people is preferred to the term."""
     plan = fields.layout.plan
-    names = _names(fields, plan.categories)
-    if plan.has_topics:
-        names += _topics(fields)
-        names += _names(media, media.layout.places.get("media:category", ()))
-        names += _keywords(fields)
+    names = [*_topics(fields), *_media_topics(media)] if plan.has_topics else _labels(fields, plan.categories)
     found = dict.fromkeys([name.strip()[:MAX_SHORT_TEXT] for name in names])
     found.pop("", None)
     return tuple(found)[:_MAX_CATEGORIES]
 
 
-def _names(fields: Fields, places: tuple[int, ...]) -> list[str]:
+def _labels(fields: Fields, places: tuple[int, ...]) -> list[str]:
     elements, texts = fields.elements, fields.texts
-    return [elements[place].get("term", "") or texts[place] or elements[place].get("label", "") for place in places]
+    return [elements[place].get("label", "") or texts[place] or elements[place].get("term", "") for place in places]
 
 
 def _topics(fields: Fields) -> Iterator[str]:
-    for group in fields.get("categories"):
-        inner = fields.inside(group)
-        yield from _names(inner, inner.layout.plan.categories)
-    for topic in fields.get("itunes:category"):
-        yield topic.get("text") or topic.text or ""
-        for subtopic in topic:
-            yield subtopic.get("text", "")
+    for name, place in fields.layout.plan.topics:
+        if name == "categories":
+            inner = fields.inside(fields.elements[place])
+            yield from _labels(inner, inner.layout.plan.categories)
+        elif name == "itunes:category":
+            yield from _itunes_category(fields.elements[place])
+        elif name.endswith("keywords"):
+            yield from fields.texts[place].split(",")
+        else:
+            yield from _labels(fields, (place,))
 
 
-def _keywords(fields: Fields) -> Iterator[str]:
-    for name in _KEYWORDS:
-        if name in fields.layout.places:
-            yield from (first_text(fields, name) or "").split(",")
+def _itunes_category(topic: Element) -> Iterator[str]:
+    yield topic.get("text") or element_text(topic)
+    for subtopic in topic:
+        yield subtopic.get("text", "")
+
+
+def _media_topics(media: Fields) -> Iterator[str]:
+    yield from _labels(media, media.layout.places.get("media:category", ()))
+    for place in media.layout.places.get("media:keywords", ()):
+        yield from media.texts[place].split(",")

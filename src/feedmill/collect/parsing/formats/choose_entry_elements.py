@@ -12,8 +12,8 @@ _CONTENT = ("content:encoded", "content", "fullitem", "xhtml:body", "xhtml:div",
 _DESCRIPTIONS = ("description", "summary")
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
-_AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
-_CATEGORIES = ("category", "dc:subject", "dcterms:subject")
+_AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author", "managingeditor")
+_CATEGORIES = ("category", "dc:subject")
 _LANGUAGES = ("dc:language", "language")
 _MEDIA = (
     "media:group",
@@ -24,15 +24,18 @@ _MEDIA = (
     "media:category",
     "media:keywords",
 )
-_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords", *_MEDIA})
+_TOPICS = (*_CATEGORIES, "categories", "itunes:category", "itunes:keywords", "keywords")
+_MORE_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords", *_MEDIA})
 _FILES = frozenset({"enclosure", *_MEDIA})
-_IMAGES = frozenset({"enclosure", "image", "itunes:image", "googleplay:image", *_MEDIA})
+COVERS = ("itunes:image", "googleplay:image", "itunes:link", "podcast:image", "podcast:images")
+_IMAGES = frozenset({"enclosure", "image", *COVERS, *_MEDIA})
 
 
 class EntryPlan(Struct, frozen=True, gc=False):
     """By field of an entry the positions of the child elements that it is read from, the best first.
 
-    Groups are the positions of one name. A single position is that of the first element, or `NOWHERE`.
+    Groups are the positions of one name. `topics` has the categories with those of extensions, by name. A single
+    position is that of the first element, or `NOWHERE`.
     """
 
     guid: int
@@ -48,6 +51,7 @@ class EntryPlan(Struct, frozen=True, gc=False):
     updated: tuple[int, ...]
     authors: tuple[tuple[int, ...], ...]
     categories: tuple[int, ...]
+    topics: tuple[tuple[str, int], ...]
     media: tuple[int, ...]
     has_source: bool
     has_topics: bool
@@ -70,10 +74,11 @@ def plan_for(places: Places) -> EntryPlan:
         published=newest_first(places, _PUBLISHED),
         updated=newest_first(places, _UPDATED),
         authors=place_groups(places, _AUTHORS),
-        categories=_joined(place_groups(places, _CATEGORIES)),
+        categories=_in_order(places, _CATEGORIES),
+        topics=_named_in_order(places, _TOPICS),
         media=_in_order(places, _MEDIA),
         has_source="source" in places,
-        has_topics=not _TOPICS.isdisjoint(places),
+        has_topics=not _MORE_TOPICS.isdisjoint(places),
         has_files=not _FILES.isdisjoint(places),
         has_images=not _IMAGES.isdisjoint(places),
     )
@@ -95,6 +100,11 @@ def _first(places: Places, names: Iterable[str]) -> int:
 
 def _in_order(places: Places, names: Iterable[str]) -> tuple[int, ...]:
     return tuple(sorted(_joined(place_groups(places, names))))
+
+
+def _named_in_order(places: Places, names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    found = [(name, place) for name in names for place in places.get(name, ())]
+    return tuple(sorted(found, key=lambda named: named[1]))
 
 
 def _joined(found: Iterable[tuple[int, ...]]) -> tuple[int, ...]:

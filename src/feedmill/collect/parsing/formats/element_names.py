@@ -54,6 +54,20 @@ _PREFIXES = {
     "http://www.w3.org/2007/app": "app:",
     "http://purl.org/atom/app": "app:",
     "http://purl.org/syndication/thread/1.0": "thr:",
+    "http://podcastindex.org/namespace/1.0": "podcast:",
+    "http://github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": "podcast:",
+    "http://webfeeds.org/rss/1.0": "webfeeds:",
+    "http://purl.org/net/rss1.1": "",
+}
+# Elements of other vocabularies that mean the same.
+_ALIASES = {
+    "dcterms:title": "dc:title",
+    "dcterms:creator": "dc:creator",
+    "dcterms:description": "dc:description",
+    "dcterms:date": "dc:date",
+    "dcterms:language": "dc:language",
+    "dcterms:identifier": "dc:identifier",
+    "dcterms:subject": "dc:subject",
 }
 
 # For feeds that use a prefix and forget to declare it.
@@ -66,6 +80,8 @@ WELL_KNOWN_PREFIXES = {
     "media": "http://search.yahoo.com/mrss/",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "googleplay": "http://www.google.com/schemas/play-podcasts/1.0",
+    "podcast": "https://podcastindex.org/namespace/1.0",
+    "webfeeds": "http://webfeeds.org/rss/1.0",
     "sy": "http://purl.org/rss/1.0/modules/syndication/",
     "slash": "http://purl.org/rss/1.0/modules/slash/",
     "psc": "http://podlove.org/simple-chapters",
@@ -82,7 +98,7 @@ ROOT_ELEMENTS = frozenset({"rss", "feed", "rdf", "channel"})
 ENTRIES = frozenset({"item", "entry"})
 _LONE_ENTRIES = frozenset({"http://www.w3.org/2005/Atom}entry", "http://purl.org/atom/ns#}entry"})
 # Elements whose children belong to the feed itself.
-FRAMES = frozenset({"rss", "feed", "rdf:rdf", "rdf", "channel"})
+FRAMES = frozenset({"rss", "feed", "rdf:rdf", "rdf", "channel", "items"})
 # Elements that are read with their children; the rest is read as text, markup included.
 CONTAINERS = frozenset(
     {
@@ -158,7 +174,6 @@ LEAVES = frozenset(
         "dcterms:modified",
         "dcterms:available",
         "dcterms:abstract",
-        "dcterms:subject",
         "media:title",
         "media:description",
         "media:thumbnail",
@@ -176,6 +191,12 @@ LEAVES = frozenset(
         "itunes:keywords",
         "itunes:title",
         "psc:chapter",
+        "podcast:guid",
+        "podcast:image",
+        "podcast:images",
+        "webfeeds:cover",
+        "webfeeds:icon",
+        "webfeeds:logo",
         "googleplay:image",
         "googleplay:author",
         "googleplay:description",
@@ -189,6 +210,7 @@ LEAVES = frozenset(
         "foaf:name",
     }
 )
+PEOPLE = frozenset({"dc:creator", "dc:author", "itunes:author", "googleplay:author", "managingeditor", "webmaster"})
 # Inside of a text these show that the text was not closed. Names that HTML or SVG have too are left out.
 NEVER_IN_TEXT = frozenset(
     {
@@ -233,9 +255,11 @@ class ElementNames(dict[str, str]):
     def _name_of(self, element: str) -> str:
         namespace, local = split_name(element)
         prefix = _PREFIXES.get(_normalized(namespace), "" if namespace == self._root_namespace else None)
-        if prefix is None or prefix + local.lower() not in _READ:
+        if prefix is None:
             return ""
-        return prefix + local.lower()
+        name = prefix + local.lower()
+        name = _ALIASES.get(name, name)
+        return name if name in _READ else ""
 
 
 def opens_feed(element: str) -> bool:

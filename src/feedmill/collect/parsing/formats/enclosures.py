@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 from msgspec.structs import replace
 
 from feedmill.collect.parsing.formats.child_elements import Fields
-from feedmill.collect.parsing.formats.extensions import parse_duration, parse_offset
+from feedmill.collect.parsing.formats.extensions import media_kind, parse_duration, parse_offset
 from feedmill.collect.parsing.formats.field_texts import element_text, first_text
 from feedmill.collect.parsing.formats.links import LinksByRelation, resolve_in
 from feedmill.collect.parsing.formats.xml_scope import XmlScope
@@ -23,7 +23,7 @@ def enclosures(fields: Fields, media: Fields, related: LinksByRelation, scope: X
     """The enclosures of an entry, each URL once: first those of RSS and Atom, then those of Media RSS."""
     files = fields.get("enclosure")
     files += [link for link in related.get("enclosure", ()) if link.get("href")]
-    files += [file for file in media.get("media:content") if file.get("url") and _is_playable(file)]
+    files += [file for file in media.get("media:content") if file.get("url") and media_kind(file) in _PLAYABLE]
     found: dict[str, Enclosure] = {}
     for file in files[:_MAX_ENCLOSURES]:
         address = file.get("url") or file.get("href") or element_text(file)
@@ -49,10 +49,6 @@ def _length(text: str | None) -> int | None:
     if not text.isdecimal():
         text = text.strip().replace(",", "")
     return int(text) if text.isdecimal() and len(text) < 16 else None
-
-
-def _is_playable(file: Element) -> bool:
-    return file.get("medium") in _PLAYABLE or file.get("type", "").startswith(_PLAYABLE)
 
 
 def _add_podcast_fields(found: dict[str, Enclosure], fields: Fields, scope: XmlScope) -> None:

@@ -1,11 +1,13 @@
 """Reads one RSS item or Atom entry; feeds mix both formats, so one reader does both."""
 
+from collections.abc import Iterable
 from html import escape
+from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.categories import categories
 from feedmill.collect.parsing.formats.child_elements import NO_FIELDS, Fields
-from feedmill.collect.parsing.formats.choose_entry_elements import NOWHERE, place_groups
+from feedmill.collect.parsing.formats.choose_entry_elements import COVERS, NOWHERE, place_groups
 from feedmill.collect.parsing.formats.dates import first_date
 from feedmill.collect.parsing.formats.element_names import RDF_ABOUT
 from feedmill.collect.parsing.formats.enclosures import enclosures
@@ -18,6 +20,7 @@ from feedmill.collect.parsing.formats.links import (
     page_link,
     permalink,
     related_link,
+    resolve_in,
 )
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language
 from feedmill.collect.parsing.xml_tree import Attributes, attributes_of
@@ -62,7 +65,7 @@ def read_entry(attributes: Attributes, fields: Fields, scope: XmlScope, author: 
         updated_raw,
         categories(fields, media) if plan.categories or plan.has_topics else (),
         enclosures(fields, media, related, scope) if plan.has_files or "enclosure" in related else (),
-        _image(fields, media, scope) if plan.has_images else None,
+        _image(fields, media, related, scope) if plan.has_images or "enclosure" in related else None,
         _comments(fields, related, scope) if plan.comments != NOWHERE or "replies" in related else None,
         clean_language(texts[plan.language]) if texts[plan.language] else inner.language,
         inner.base if inner.stated else None,
@@ -134,20 +137,20 @@ def _source_author(fields: Fields) -> str | None:
     return authors(source, place_groups(source.layout.places, ("author",)))
 
 
-def _image(fields: Fields, media: Fields, scope: XmlScope) -> str | None:
+def _image(fields: Fields, media: Fields, related: LinksByRelation, scope: XmlScope) -> str | None:
     return (
-        picture_url(fields, scope, "itunes:image", "googleplay:image")
+        picture_url(fields, scope, *COVERS)
         or media_picture_url(media, scope)
         or picture_url(fields, scope, "image")
-        or _enclosed_image(fields, scope)
+        or _enclosed_image([*fields.get("enclosure"), *related.get("enclosure", ())], scope)
     )
 
 
-def _enclosed_image(fields: Fields, scope: XmlScope) -> str | None:
-    for file in fields.get("enclosure"):
-        address = file.get("url")
+def _enclosed_image(files: Iterable[Element], scope: XmlScope) -> str | None:
+    for file in files:
+        address = file.get("url") or file.get("href")
         if address and file.get("type", "").startswith("image/"):
-            return scope.resolve(address)
+            return resolve_in(file, address, scope)
     return None
 
 

@@ -1,5 +1,6 @@
 """Reads elements of namespace extensions: Media RSS, pictures, durations of podcasts."""
 
+import re
 from collections.abc import Iterable
 from datetime import timedelta
 from xml.etree.ElementTree import Element
@@ -9,6 +10,13 @@ from feedmill.collect.parsing.formats.field_texts import first_text
 from feedmill.collect.parsing.formats.xml_scope import XmlScope
 
 _MAX_GROUPS = 3
+_ENDING = re.compile(r"\.(\w{2,4})(?:[?#]|$)")
+_LONGEST_ADDRESS = 2_000
+_KINDS = {
+    **dict.fromkeys(("jpg", "jpeg", "png", "gif", "webp", "avif"), "image"),
+    **dict.fromkeys(("mp3", "m4a", "ogg", "oga", "opus", "aac", "flac", "wav"), "audio"),
+    **dict.fromkeys(("mp4", "m4v", "webm", "mov", "ogv"), "video"),
+}
 _SHORTEST_DURATION = timedelta(seconds=0.5)
 
 
@@ -40,8 +48,14 @@ def picture_url(fields: Fields, scope: XmlScope, *names: str) -> str | None:
 
 def _picture_address(fields: Fields, place: int) -> str | None:
     element = fields.elements[place]
-    address = element.get("href") or element.get("url") or fields.texts[place]
+    address = element.get("href") or element.get("url") or fields.texts[place] or _attribute_address(element)
     return first_text(fields.inside(element), "url") if not address and len(element) else address
+
+
+def _attribute_address(element: Element) -> str:
+    """The address of a cover (webfeeds), or the first of several sizes (podcast:images)."""
+    sizes = element.get("srcset", "").split(None, 1)
+    return element.get("image") or (sizes[0].rstrip(",") if sizes else "")
 
 
 def media_picture_url(media: Fields, scope: XmlScope) -> str | None:
@@ -49,12 +63,17 @@ def media_picture_url(media: Fields, scope: XmlScope) -> str | None:
     thumbnail = picture_url(media, scope, "media:thumbnail")
     if thumbnail:
         return thumbnail
-    files = [file.get("url") for file in media.get("media:content") if _is_image(file)]
+    files = [file.get("url") for file in media.get("media:content") if media_kind(file) == "image"]
     return next((scope.resolve(url) for url in files if url), None)
 
 
-def _is_image(file: Element) -> bool:
-    return file.get("medium") == "image" or file.get("type", "").startswith("image/")
+def media_kind(file: Element) -> str:
+    """What a Media RSS file is (image, audio, video): as it says, else by the ending of its address."""
+    kind = file.get("medium") or file.get("type", "").partition("/")[0]
+    if kind:
+        return kind.strip().lower()
+    ending = _ENDING.search(file.get("url", "")[:_LONGEST_ADDRESS])
+    return _KINDS.get(ending[1].lower(), "") if ending else ""
 
 
 def parse_duration(text: str | None) -> timedelta | None:

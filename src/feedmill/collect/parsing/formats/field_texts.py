@@ -62,7 +62,7 @@ def _decoded(element: Element, text: str) -> str:
 def _is_base64(element: Element) -> bool:
     mode = element.get("mode")
     if mode is not None:
-        return mode == "base64"
+        return mode.lower() == "base64"
     kind = element.get("type", "text")
     if kind in _TEXT_TYPES:
         return False

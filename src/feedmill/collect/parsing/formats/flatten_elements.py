@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.child_elements import Fields, fields_of
 from feedmill.collect.parsing.formats.element_layout import Layouts
-from feedmill.collect.parsing.formats.element_names import CONTAINERS, ENTRIES, NEVER_IN_TEXT
+from feedmill.collect.parsing.formats.element_names import CONTAINERS, ENTRIES, NEVER_IN_TEXT, PEOPLE
 from feedmill.collect.parsing.formats.inline_html import inner_html, unwrap_div
 
 _MAX_DEPTH = 4
@@ -66,11 +66,17 @@ class FieldReader:
         return [element]
 
     def _to_html(self, text: Element) -> list[Element]:
-        """Turns the elements in a text into HTML and returns those that it swallowed because it was not closed."""
+        """Turns the elements in a text into HTML and returns those that it swallowed because it was not closed.
+
+        The name of a person is plain text, whatever elements describe it (`foaf:Person`).
+        """
         foreign = self._foreign(text)
         kind = text.get("type", "")
         inside = unwrap_div(text) if kind in self._wrapped() and foreign is None else text
-        html = inner_html(inside, escaped=kind in _HTML_TYPES, until=foreign)
+        if foreign is None and self._names[text.tag] in PEOPLE:
+            html = " ".join("".join(text.itertext()).split())
+        else:
+            html = inner_html(inside, escaped=kind in _HTML_TYPES, until=foreign)
         swallowed = _from(foreign, text) if foreign is not None else []
         text[:] = []
         text.text = html

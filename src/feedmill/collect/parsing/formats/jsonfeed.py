@@ -1,7 +1,7 @@
 """Reads JSON Feed 1.0 and 1.1 into a `ParsedFeed`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from html import escape
 from typing import Any
@@ -40,6 +40,7 @@ def _read_feed(document: Json, url: str | None, encoding: str) -> ParsedFeed:
     home = _url(document, XmlScope(url), "home_page_url")
     scope = XmlScope((home and absolute_url(home)) or url, _language(document, XmlScope()))
     author = _authors(document)
+    icon = _url(document, scope, "favicon")
     items = list(_objects(document, "items", MAX_ENTRIES))
     return ParsedFeed(
         id=_short(document, "feed_url"),
@@ -48,8 +49,8 @@ def _read_feed(document: Json, url: str | None, encoding: str) -> ParsedFeed:
         description=_text(document, "description"),
         author=author,
         language=scope.language,
-        image_url=_url(document, scope, "icon"),
-        icon_url=_url(document, scope, "favicon"),
+        image_url=_url(document, scope, "icon") or icon,
+        icon_url=icon,
         hub_url=next(filter(None, (_url(hub, scope, "url") for hub in _objects(document, "hubs"))), None),
         entries=tuple(_read_entry(item, scope, author) for item in items),
         format=_format(document),
@@ -65,6 +66,7 @@ def _format(document: Json) -> str:
 def _read_entry(item: Json, scope: XmlScope, author: str | None) -> ParsedEntry:
     published, updated = _text(item, "date_published"), _text(item, "date_modified")
     updated_at = parse_date(updated)
+    files = tuple(_enclosures(item, scope))
     return ParsedEntry(
         guid=_text(item, "id") or _text(item, "guid"),
         link=_url(item, scope, "url") or _url(item, scope, "external_url"),
@@ -77,8 +79,8 @@ def _read_entry(item: Json, scope: XmlScope, author: str | None) -> ParsedEntry:
         published_raw=published or updated,
         updated_raw=updated,
         categories=_tags(item),
-        enclosures=tuple(_enclosures(item, scope)),
-        image_url=_url(item, scope, "image") or _url(item, scope, "banner_image"),
+        enclosures=files,
+        image_url=_url(item, scope, "image") or _url(item, scope, "banner_image") or _image_of(files),
         language=_language(item, scope),
     )
 
@@ -116,6 +118,10 @@ def _enclosures(item: Json, scope: XmlScope) -> Iterator[Enclosure]:
                 length=int(length) if length else None,
                 duration=timedelta(seconds=round(seconds)) if seconds else None,
             )
+
+
+def _image_of(files: Iterable[Enclosure]) -> str | None:
+    return next((file.url for file in files if (file.type or "").startswith("image/")), None)
 
 
 def _objects(owner: Json, key: str, limit: int = _MAX_ITEMS) -> Iterator[Json]:

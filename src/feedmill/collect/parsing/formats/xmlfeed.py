@@ -1,10 +1,11 @@
-"""Reads an RSS or Atom tree into a `ParsedFeed`."""
+"""Reads an RSS, Atom or CDF tree into a `ParsedFeed`."""
 
 from collections.abc import Iterator
 from itertools import islice
 from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.cdf import CDF, rewrite_cdf
 from feedmill.collect.parsing.formats.child_elements import Fields
 from feedmill.collect.parsing.formats.choose_entry_elements import place_groups
 from feedmill.collect.parsing.formats.element_layout import layouts_below
@@ -30,7 +31,10 @@ def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed |
         return None
     if opening.tag.isupper():
         _lower_attributes(opening)
-    return _XmlFeed(opening, url).read(encoding)
+    form = feed_format(opening)
+    if form == CDF:
+        rewrite_cdf(opening)
+    return _XmlFeed(opening, url, form).read(encoding)
 
 
 def _lower_attributes(root: Element) -> None:
@@ -43,14 +47,14 @@ def _lower_attributes(root: Element) -> None:
 class _XmlFeed:
     """Reads one document: the fields of the feed, and its entries, which inherit from the feed."""
 
-    def __init__(self, root: Element, url: str | None) -> None:
+    def __init__(self, root: Element, url: str | None, form: str) -> None:
         self._root = root
         self._url = url
         layouts = layouts_below(split_name(root.tag)[0])
         self._names = layouts.names
         self._reader = FieldReader(layouts)
         self._frames: list[Attributes] = []
-        self._form = feed_format(root)
+        self._form = form
         self._feed_fields = Element("feed")
         self._entries: list[Element] = []
 
