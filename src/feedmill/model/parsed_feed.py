@@ -30,7 +30,7 @@ class Enclosure(Struct, frozen=True, gc=False):
 class ParsedEntry(Struct, frozen=True, gc=False):
     """One entry of a feed; None where the feed has no value, or an unreadable one.
 
-    `content_html` is the longest text, `summary` the feed's description; if there is only one text, both are that
+    `content_html` is the longest text, `summary` the feed's description; if that is the only text, both are that
     one. Times are aware and in UTC; `published_raw` and `updated_raw` are the original strings. `base_url` is the
     base of relative URLs in the texts, if the feed declares one (xml:base).
     """
@@ -56,9 +56,10 @@ class ParsedEntry(Struct, frozen=True, gc=False):
 class ParsedFeed(Struct, frozen=True, gc=False):
     """A feed and its entries in document order; None where the feed has no value, or an unreadable one.
 
-    `id` is the permanent id of the feed: Atom's id, the rdf:about of an RSS 1.0 channel, a JSON Feed's feed_url.
+    `id` is the permanent id of the feed: Atom's id, the rdf:about of an RSS 1.0 channel, a podcast:guid, a JSON Feed's
+    feed_url.
     `ttl`, `update_period`, `skip_hours` (0 to 23, GMT) and `skip_days` (0 is Monday) are the publisher's wishes
-    about polling. `format` is like "rss20", "atom10" or "jsonfeed11"; `encoding` is how the bytes were read.
+    about polling. `format` is like "rss20", "atom10", "jsonfeed11" or "cdf"; `encoding` is how the bytes were read.
     `is_truncated`: the document ends before it is complete, so there may be more entries than these.
     """
 

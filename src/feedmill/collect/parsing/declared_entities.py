@@ -49,7 +49,7 @@ def read_declarations(subset: str) -> DeclaredEntities:
     for name, double_quoted, single_quoted in _DECLARATION.findall(_without_comments(subset)):
         if len(texts) >= MAX_ENTITIES:
             break
-        # HTML's entities keep HTML's meaning, and XML's can't be changed.
+        # The entities of HTML 4 keep their meaning, and XML's can't be changed.
         if name not in name2codepoint and name != "apos" and name not in texts:
             text = _plain_text(double_quoted or single_quoted)
             if text is not None:
