@@ -50,6 +50,60 @@ class EntryPage(SearchResultPage):
     as_of: int = Field(description="The largest entry id at that time; send it as `up_to` to mark what you have seen.")
 
 
+class NewEntryPage(ResponseBody):
+    """Entries that came since a cursor, in the order in which they were stored. Keep them by id: one may come twice."""
+
+    items: list[EntryResponse]
+    since: str = Field(description="The cursor to ask with next time; at once if there are `more`.")
+    more: bool
+
+
+class EntryIdPage(ResponseBody):
+    """Ids in ascending order."""
+
+    ids: list[int]
+    next: str | None = Field(description="The `cursor` of the next page; none on the last.")
+    since: str = Field(description="The cursor for what comes and changes after this; keep that of the first page.")
+
+
+class EntryTextResponse(EntryResponse):
+    """An entry with its newest text."""
+
+    html: str = Field(description="Sanitized, with archived images.")
+
+
+class EntryTextPage(ResponseBody):
+    items: list[EntryTextResponse]
+    next: None = None
+
+
+class EntryMarksResponse(ResponseBody):
+    """Your marks of an entry, as they are now."""
+
+    id: int
+    unread: bool
+    read_at: datetime | None = Field(description="When you read it, unless it was marked with many others.")
+    starred: bool
+    later: bool
+    later_until: datetime | None
+    labels: list[EntryLabelResponse]
+
+
+class EntryChangePage(ResponseBody):
+    """What changed since a cursor. Some of it may come twice."""
+
+    items: list[EntryMarksResponse] = Field(description="Entries whose marks or labels changed one by one.")
+    gone: list[int] = Field(description="Entries that were purged, or that you may no longer see.")
+    subscription_ids: list[int] = Field(
+        description="All your subscriptions. Entries of others are gone, except starred, read-later and labelled ones."
+    )
+    unread_changed: bool = Field(
+        description="Many entries became read or unread at once: read `GET /entries/ids?view=unread` anew."
+    )
+    since: str = Field(description="The cursor to ask with next time; at once if there are `more`.")
+    more: bool
+
+
 class ChapterResponse(ResponseBody):
     start: float = Field(description="In seconds.")
     title: str

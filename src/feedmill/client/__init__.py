@@ -10,7 +10,16 @@ also define the server's API.
 """
 
 from feedmill.api_schemas.current_user import CurrentUser
-from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, LabelResponse, MarkAllReadResponse
+from feedmill.api_schemas.entries import (
+    ArticleResponse,
+    EntryChangePage,
+    EntryMarksResponse,
+    EntryResponse,
+    EntryTextResponse,
+    LabelResponse,
+    MarkAllReadResponse,
+    NewEntryPage,
+)
 from feedmill.api_schemas.feeds import (
     DiscoveredFeedResponse,
     DiscoverResponse,
@@ -30,7 +39,10 @@ __all__ = [
     "CurrentUser",
     "DiscoverResponse",
     "DiscoveredFeedResponse",
+    "EntryChangePage",
+    "EntryMarksResponse",
     "EntryResponse",
+    "EntryTextResponse",
     "FeedOutcomeResponse",
     "FeedResponse",
     "Feedmill",
@@ -41,6 +53,7 @@ __all__ = [
     "LeaseResponse",
     "LeasedItemResponse",
     "MarkAllReadResponse",
+    "NewEntryPage",
     "PoolGrantResponse",
     "PoolItemResponse",
     "RefreshResponse",

@@ -8,11 +8,16 @@ from typing import Any, Literal
 from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.api_schemas.entries import (
     ArticleResponse,
+    EntryChangePage,
+    EntryIdPage,
     EntryPage,
     EntryResponse,
+    EntryTextPage,
+    EntryTextResponse,
     LabelPage,
     LabelResponse,
     MarkAllReadResponse,
+    NewEntryPage,
     SearchResultPage,
 )
 from feedmill.api_schemas.feeds import DiscoverResponse, FeedPage, FeedResponse, RefreshResponse, SubscribeResponse
@@ -30,6 +35,7 @@ from feedmill.api_schemas.pools import (
 from feedmill.client.connection import ApiConnection, ApiError, Query
 
 PoolKindName = Literal["titles", "contents"]
+TEXTS_AT_ONCE = 200
 EntryViewName = Literal["unread", "all", "starred", "later", "history"]
 
 
@@ -128,6 +134,41 @@ class Feedmill:
 
     async def entry(self, entry_id: int, *, raw: bool = False) -> ArticleResponse:
         return await self._connection.ask("GET", f"/entries/{entry_id}", ArticleResponse, query={"raw": raw})
+
+    # --- keeping a copy of entries
+
+    async def entry_ids(
+        self,
+        view: EntryViewName = "unread",
+        *,
+        feed_id: int | None = None,
+        folder_id: int | None = None,
+        label_id: int | None = None,
+    ) -> tuple[list[int], str]:
+        """The ids of all entries of a view, and the cursor for what comes and changes after that."""
+        query = {"view": view, "feed_id": feed_id, "folder_id": folder_id, "label_id": label_id}
+        page = await self._connection.ask("GET", "/entries/ids", EntryIdPage, query=query)
+        ids, since = page.ids, page.since
+        while page.next is not None:
+            page = await self._connection.ask("GET", "/entries/ids", EntryIdPage, query=query | {"cursor": page.next})
+            ids += page.ids
+        return ids, since
+
+    async def entries_since(self, since: str = "") -> NewEntryPage:
+        """Up to 200 entries that came since the cursor; without one, from the first on. Go on with its `since`."""
+        return await self._connection.ask("GET", "/entries", NewEntryPage, query={"since": since, "limit": 200})
+
+    async def changes_since(self, since: str) -> EntryChangePage:
+        """Which entries were marked or labelled since the cursor, and which are gone. Go on with its `since`."""
+        return await self._connection.ask("GET", "/entries/changes", EntryChangePage, query={"since": since})
+
+    async def entry_texts(self, entry_ids: Sequence[int]) -> list[EntryTextResponse]:
+        """Any number of entries with their texts, without those that do not exist."""
+        found: list[EntryTextResponse] = []
+        for start in range(0, len(entry_ids), TEXTS_AT_ONCE):
+            ids = ",".join(map(str, entry_ids[start : start + TEXTS_AT_ONCE]))
+            found += (await self._connection.ask("GET", "/entries/texts", EntryTextPage, query={"ids": ids})).items
+        return found
 
     async def mark(
         self,

@@ -25,7 +25,7 @@ from feedmill.serve.rest.core.dependencies import set_no_store
 from feedmill.serve.rest.core.errors import install_error_handlers, problem_responses
 from feedmill.serve.rest.core.openapi import complete_openapi, operation_id
 from feedmill.serve.rest.core.unknown_parameters import refuse_unknown_parameters
-from feedmill.serve.rest.entries import labels, marks, read_entries
+from feedmill.serve.rest.entries import labels, marks, read_entries, sync_entries
 from feedmill.serve.rest.feeds import schedule_feed, subscribed_feeds
 from feedmill.serve.rest.pools import grants, groups, items
 from feedmill.serve.rest.subscriptions import folders, opml
@@ -49,6 +49,7 @@ ROUTERS = (
     grants.router,
     webhooks.router,
     read_entries.router,
+    sync_entries.router,
     marks.router,
     labels.router,
     search.router,

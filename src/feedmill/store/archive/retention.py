@@ -85,7 +85,8 @@ LOCK_SUBSCRIPTIONS = (
     .with_for_update()
 )
 ADD_TOMBSTONES = InsertNew(tombstones).from_select(
-    ["feed_id", "guid", "purged_at"], select(entries.c.feed_id, entries.c.guid, bindparam("at")).where(_of_chunk)
+    ["feed_id", "guid", "purged_at", "entry_id"],
+    select(entries.c.feed_id, entries.c.guid, bindparam("at"), entries.c.id).where(_of_chunk),
 )
 TO_GARBAGE = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],

@@ -22,16 +22,15 @@ _own_states = and_(states.c.user_id == bindparam("of_user"), one_of(states.c.ent
 INSERT = InsertNew(states).from_select(
     ["user_id", "entry_id"], select(bindparam("of_user", type_=Id), entries.c.id).where(_chosen)
 )
-READ = states.update().where(_own_states).values(read_at=func.coalesce(states.c.read_at, bindparam("now")))
-NOT_READ = states.update().where(_own_states).values(read_at=None)
-STAR = states.update().where(_own_states).values(starred_at=func.coalesce(states.c.starred_at, bindparam("now")))
-NO_STAR = states.update().where(_own_states).values(starred_at=None)
-LATER = (
-    states.update()
-    .where(_own_states)
-    .values(later_at=func.coalesce(states.c.later_at, bindparam("now")), later_until=bindparam("until"))
-)
-NOT_LATER = states.update().where(_own_states).values(later_at=None, later_until=None)
+# Every statement notes the time, for programs that ask what changed.
+_change = states.update().where(_own_states).values(changed_at=bindparam("now"))
+READ = _change.values(read_at=func.coalesce(states.c.read_at, bindparam("now")))
+NOT_READ = _change.values(read_at=None)
+STAR = _change.values(starred_at=func.coalesce(states.c.starred_at, bindparam("now")))
+NO_STAR = _change.values(starred_at=None)
+LATER = _change.values(later_at=func.coalesce(states.c.later_at, bindparam("now")), later_until=bindparam("until"))
+NOT_LATER = _change.values(later_at=None, later_until=None)
+LABELS_CHANGED = _change
 
 # --- unread list and counts --------------------------------------------------------------------------------
 
@@ -95,10 +94,11 @@ def steps_to_mark(
     until = marks.later if isinstance(marks.later, datetime) else now + later_for
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now), "until": to_iso(until)}
     statements: list[Any] = [
-        *([INSERT] if marks.read or marks.starred or marks.later else []),
+        INSERT,
         *_if_set(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
         *_if_set(marks.starred, [STAR], [NO_STAR]),
         *_if_set(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
+        *([LABELS_CHANGED] if marks.add_labels or marks.remove_labels else []),
     ]
     return [
         *(Step(statement, _in_order(params, ids, now) if statement is READ else params) for statement in statements),
@@ -121,7 +121,11 @@ def _if_set(value: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
 
 # --- expiry of read later ----------------------------------------------------------------------------------
 
-EXPIRE = states.update().where(states.c.later_until <= bindparam("now")).values(later_at=None, later_until=None)
+EXPIRE = (
+    states.update()
+    .where(states.c.later_until <= bindparam("now"))
+    .values(later_at=None, later_until=None, changed_at=bindparam("now"))
+)
 
 
 async def expire_read_later(db: Database, now: datetime) -> int:

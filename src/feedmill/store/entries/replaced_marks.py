@@ -16,7 +16,6 @@ from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.entries.labels import steps_to_unlabel
 from feedmill.store.entries.marks import steps_to_mark
 from feedmill.store.schema import states, unread_lists
 
@@ -55,7 +54,9 @@ WITHOUT: dict[MarkKind, EntryMarks] = {
     "later": EntryMarks(later=False),
 }
 RESTORE = {
-    kind: states.update().where(_own_state).values({name: bindparam(f"former_{name}") for name in names})
+    kind: states.update()
+    .where(_own_state)
+    .values({name: bindparam(f"former_{name}") for name in names} | {"changed_at": bindparam("now")})
     for kind, names in _COLUMNS.items()
 }
 
@@ -71,7 +72,7 @@ def steps_to_restore(user_id: int, kept: str, now: datetime) -> list[Step]:
     replaced = msgspec.json.decode(kept, type=ReplacedMarks)
     steps = [step for kind in replaced.kinds for step in _steps_of_kind(user_id, kind, replaced.former, now)]
     for label_id, ids in replaced.labelled:
-        steps += steps_to_unlabel(user_id, ids, (label_id,))
+        steps += steps_to_mark(user_id, ids, EntryMarks(remove_labels=(label_id,)), now, timedelta(0))
     return steps
 
 
@@ -82,13 +83,13 @@ def _steps_of_kind(user_id: int, kind: MarkKind, former: Sequence[FormerMarks], 
     steps = steps_to_mark(user_id, without, WITHOUT[kind], now, timedelta(0)) if without else []
     if others and kind == "read":
         steps += steps_to_mark(user_id, [each.entry_id for each in others], EntryMarks(read=True), now, timedelta(0))
-    return [*steps, Step(RESTORE[kind], [_params(user_id, each, kind) for each in others])] if others else steps
+    return [*steps, Step(RESTORE[kind], [_params(user_id, each, kind, now) for each in others])] if others else steps
 
 
 def _had(marks: FormerMarks, kind: MarkKind) -> bool:
     return not marks.unread if kind == "read" else getattr(marks, f"{kind}_at") is not None
 
 
-def _params(user_id: int, marks: FormerMarks, kind: MarkKind) -> dict[str, Any]:
+def _params(user_id: int, marks: FormerMarks, kind: MarkKind, now: datetime) -> dict[str, Any]:
     values = {f"former_{name}": getattr(marks, name) for name in _COLUMNS[kind]}
-    return {"of_user": user_id, "of_entry": marks.entry_id, **values}
+    return {"of_user": user_id, "of_entry": marks.entry_id, "now": to_iso(now), **values}

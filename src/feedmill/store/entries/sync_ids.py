@@ -47,7 +47,7 @@ async def count_sync_entries(db: Database, user_id: int, wanted: SyncQuery) -> i
 async def _params(db: Database, user_id: int, wanted: SyncQuery) -> dict[str, Any]:
     after = wanted.after_id
     if wanted.seen_since is not None:
-        after = max(after, await _last_id_before(db, wanted.seen_since - OVERLAP))
+        after = max(after, await last_id_before(db, wanted.seen_since - OVERLAP))
     return {
         "of_user": user_id,
         "after_id": after,
@@ -94,12 +94,12 @@ FIRST_SEEN_LATER = select(func.min(entries.c.id).label("id")).where(
 
 async def last_id_seen_until(db: Database, at: datetime) -> int:
     """The largest id up to which every entry was first seen at that time or before."""
-    after = await _last_id_before(db, at - OVERLAP)
+    after = await last_id_before(db, at - OVERLAP)
     [later] = await db.query(FIRST_SEEN_LATER, {"after_id": after, "at": to_iso(at)})
     return LAST_ID if later["id"] is None else int(later["id"]) - 1
 
 
-async def _last_id_before(db: Database, at: datetime) -> int:
+async def last_id_before(db: Database, at: datetime) -> int:
     """An id before which entries were first seen before `at`: by bisection, because ids grow with the time."""
     moment = to_iso(at)
     [row] = await db.query(LAST)

@@ -35,7 +35,12 @@ STAY_READ = unread.delete().where(
 _rest = (unread.c.sort_at.label("b"), unread.c.entry_id.label("c"), unread.c.subscription_id.label("d"))
 COPY_TO_CURRENT = insert_selected(unread, select(UNREAD_LIST_ID.label("a"), *_rest).where(_is_retired))
 DROP_RETIRED = unread.delete().where(_is_retired)
-FORGET_TOKEN = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None)
+# Retired anew, so that programs see that the user's list changed.
+FORGET_TOKEN = (
+    unread_lists.update()
+    .where(unread_lists.c.id == bindparam("retired"))
+    .values(token=None, retired_at=bindparam("now"))
+)
 
 COPY_TO_RETIRED = insert_selected(
     unread, select(bindparam("retired", type_=Id).label("a"), *_rest).where(unread.c.list_id == UNREAD_LIST_ID)

@@ -161,7 +161,7 @@ def _steps_for_states(found: _MergeState, params: dict[str, Any]) -> list[Step]:
     if not found.same:
         return []
     return [
-        Step(sql.JOIN_STATES, found.states_of_both),
+        Step(sql.JOIN_STATES, [row | {"at": params["at"]} for row in found.states_of_both]),
         *[Step(copy, params) for copy in (sql.COPY_STATES, sql.COPY_LABELS, sql.COPY_POSITIONS, sql.COPY_UNREAD)],
         *[Step(drop, params) for drop in (sql.DROP_STATES, sql.DROP_LABELS, sql.DROP_POSITIONS, sql.FORGET_UNREAD)],
         *_steps_to_read(found.read_in_source),

@@ -84,11 +84,16 @@ STATES_OF_BOTH = STATES_OF_SAME.where(
 READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _in_target.c.id.label("new")).where(
     *_are_same, states.c.entry_id == _in_source.c.id, states.c.read_at.is_not(None), users.c.id == states.c.user_id
 )
-COPY_STATES = insert_selected(states, STATES_OF_SAME)
+COPY_STATES = insert_selected(
+    states, STATES_OF_SAME.add_columns(bindparam("at", type_=states.c.changed_at.type).label("merged_at"))
+)
 JOIN_STATES = (
     states.update()
     .where(states.c.user_id == bindparam("reader"), states.c.entry_id == bindparam("new"))
-    .values({name: func.coalesce(states.c[name], bindparam(f"old_{name}")) for name in _kept_states})
+    .values(
+        {name: func.coalesce(states.c[name], bindparam(f"old_{name}")) for name in _kept_states}
+        | {"changed_at": bindparam("at")}
+    )
 )
 COPY_LABELS = insert_selected(
     entry_labels,

@@ -401,8 +401,10 @@ CREATE TABLE IF NOT EXISTS tombstones (
   feed_id BIGINT NOT NULL,
   guid VARCHAR(512) NOT NULL,
   purged_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  entry_id BIGINT,
   PRIMARY KEY (feed_id, guid),
-  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX tombstones_purged (purged_at, entry_id, feed_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS unread_lists (
@@ -588,9 +590,11 @@ CREATE TABLE IF NOT EXISTS states (
   starred_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   later_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   later_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  changed_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (user_id, entry_id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX states_changed (user_id, changed_at, entry_id),
   INDEX states_later (user_id, later_at, entry_id),
   INDEX states_later_expiry (later_until),
   INDEX states_of_entry (entry_id),

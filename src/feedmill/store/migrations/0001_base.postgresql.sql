@@ -429,9 +429,12 @@ CREATE TABLE IF NOT EXISTS tombstones (
   feed_id BIGINT NOT NULL,
   guid VARCHAR(512) COLLATE "C" NOT NULL,
   purged_at VARCHAR(24) COLLATE "C" NOT NULL,
+  entry_id BIGINT,
   PRIMARY KEY (feed_id, guid),
   FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
 );
+
+CREATE INDEX IF NOT EXISTS tombstones_purged ON tombstones (purged_at, entry_id, feed_id);
 
 CREATE TABLE IF NOT EXISTS unread_lists (
   id BIGSERIAL NOT NULL,
@@ -634,10 +637,13 @@ CREATE TABLE IF NOT EXISTS states (
   starred_at VARCHAR(24) COLLATE "C",
   later_at VARCHAR(24) COLLATE "C",
   later_until VARCHAR(24) COLLATE "C",
+  changed_at VARCHAR(24) COLLATE "C",
   PRIMARY KEY (user_id, entry_id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
+
+CREATE INDEX IF NOT EXISTS states_changed ON states (user_id, changed_at, entry_id);
 
 CREATE INDEX IF NOT EXISTS states_later ON states (user_id, later_at, entry_id);
 

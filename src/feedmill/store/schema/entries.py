@@ -51,12 +51,15 @@ states = table(
     timestamp("starred_at"),
     timestamp("later_at"),
     timestamp("later_until"),
+    # When a mark or label of the entry was last changed, except by mark-all-read.
+    timestamp("changed_at"),
     PrimaryKeyConstraint("user_id", "entry_id"),
     Index("states_starred", "user_id", "starred_at", "entry_id"),
     Index("states_later", "user_id", "later_at", "entry_id"),
     Index("states_read", "user_id", "read_at", "entry_id"),
     Index("states_of_entry", "entry_id"),
     Index("states_later_expiry", "later_until"),
+    Index("states_changed", "user_id", "changed_at", "entry_id"),
 )
 
 # How far a user has played the enclosures of entries; `enclosure` is the place of one, from 0.
@@ -171,5 +174,8 @@ tombstones = table(
     belongs_to("feeds"),
     Column("guid", exact_text(512), nullable=False),
     timestamp("purged_at", required=True),
+    # The id that the entry had.
+    Column("entry_id", Id),
     PrimaryKeyConstraint("feed_id", "guid"),
+    Index("tombstones_purged", "purged_at", "entry_id", "feed_id"),
 )

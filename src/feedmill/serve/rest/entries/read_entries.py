@@ -1,27 +1,27 @@
 """`/api/entries`: lists entries, reads one with its revisions, exports the starred ones."""
 
 from datetime import UTC, datetime
-from hashlib import blake2b
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
-from feedmill.api_schemas.entries import ArticleResponse, EntryPage
+from feedmill.api_schemas.entries import ArticleResponse, EntryPage, NewEntryPage
+from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.export_starred import MEDIA_TYPE, export_starred
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
+from feedmill.library.entries.new_entries import new_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
-from feedmill.library.entries.scopes import find_scope
-from feedmill.model.entry_lists import EntryOrder, EntryView
-from feedmill.model.max_id import MAX_ID
-from feedmill.serve.http.cache_headers import matches_etag
+from feedmill.library.entries.sync_cursor import decode_cursor, encode_cursor, first_cursor
+from feedmill.serve.rest.core.conditional_responses import NO_CACHE, UNCHANGED, answer_unless_known, json_answer
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
+from feedmill.serve.rest.entries.requested_lists import LIST_PARAMETERS, RequestedList, Since
 from feedmill.serve.rest.entries.revision_schemas import DiffResponse, RevisionPage
 
 DESCRIBED = {"description": "A JSON Feed (version 1.1)", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}
@@ -40,43 +40,40 @@ async def export_starred_entries(app: TheApp, who: Reader) -> StreamingResponse:
     return StreamingResponse(body, media_type=MEDIA_TYPE, headers=headers)
 
 
-QueryId = Annotated[int | None, Query(ge=1, lt=MAX_ID)]
 RevisionNumber = Annotated[int, Query(ge=0, le=1000)]
-UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "The page is as you have it."}}
-NO_CACHE = {"Cache-Control": "private, no-cache"}
 SANDBOXED = NO_CACHE | {"Content-Security-Policy": "default-src 'none'; sandbox", "X-Content-Type-Options": "nosniff"}
 
 
-async def _requested_list(
+@router.get("", response_model=EntryPage | NewEntryPage, responses=problem_responses(404) | UNCHANGED)
+async def list_entries_of_view(
+    request: Request,
     app: TheApp,
     who: Reader,
-    view: EntryView = EntryView.UNREAD,
-    order: EntryOrder = EntryOrder.NEWEST,
-    feed_id: QueryId = None,
-    folder_id: QueryId = None,
-    label_id: QueryId = None,
-) -> EntryListQuery:
-    """The list that the query names; `feed_id` is the id of a subscription."""
-    return EntryListQuery(view, await find_scope(app.db, who.user.id, feed_id, folder_id, label_id), order)
-
-
-RequestedList = Annotated[EntryListQuery, Depends(_requested_list)]
-
-
-@router.get("", response_model=EntryPage, responses=problem_responses(404) | UNCHANGED)
-async def list_entries_of_view(
-    request: Request, app: TheApp, who: Reader, query: RequestedList, cursor: Cursor = None, limit: Limit = 50
+    query: RequestedList,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+    since: Since | None = None,
 ) -> Response:
-    """Entries of a view, page by page; entries that arrive in the meantime do not shift pages."""
+    """Entries of a view, page by page; entries that arrive in the meantime do not shift pages.
+
+    With `since` alone: the entries of all your feeds that came since then, in the order in which they were stored.
+    """
+    if since is not None:
+        return await _entries_since(request, app, who, since, limit)
     beyond = from_cursor(cursor) if cursor is not None else None
     page_query = EntryListQuery(query.view, query.scope, query.order, beyond, limit)
     page = await list_entries(app.db, who.user.id, page_query, datetime.now(UTC))
     # Not of `as_of`, which other people's entries move: an older one is as good.
-    tag = f'W/"{blake2b(msgspec.json.encode((page.items, page.next)), digest_size=12).hexdigest()}"'
-    headers = NO_CACHE | {"ETag": tag}
-    if matches_etag(request, tag):
-        return Response(status_code=304, headers=headers)
-    return Response(msgspec.json.encode(page), headers=headers, media_type="application/json")
+    return answer_unless_known(request, page, (page.items, page.next))
+
+
+async def _entries_since(request: Request, app: TheApp, who: Reader, since: str, limit: int) -> Response:
+    if unused := LIST_PARAMETERS.intersection(request.query_params):
+        raise BadInput(Message("error.not_with_since", name=min(unused)), min(unused))
+    now = datetime.now(UTC)
+    cursor = decode_cursor(since) if since else first_cursor(now)
+    new = await new_entries(app.db, who.user.id, cursor, limit, now)
+    return json_answer({"items": new.items, "since": encode_cursor(new.cursor), "more": new.more})
 
 
 @router.get("/{entry_id:int}", response_model=ArticleResponse, responses=problem_responses(404))
@@ -92,7 +89,7 @@ async def read_entry(
     article = await read_article(
         app.db, app.blobs, who.user.id, entry_id, datetime.now(UTC), within=query, version=version, raw=raw
     )
-    return Response(msgspec.json.encode(article), headers=NO_CACHE, media_type="application/json")
+    return json_answer(article)
 
 
 @router.get("/{entry_id:int}/revisions", responses=problem_responses(404))

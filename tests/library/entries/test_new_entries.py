@@ -1,0 +1,211 @@
+"""Entries that are new since a cursor: none is left out, whatever happens meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from feedmill.library.entries import new_entries as module
+from feedmill.library.entries.new_entries import cursor_of_now, new_entries
+from feedmill.library.entries.sync_cursor import (
+    BadSyncCursor,
+    SyncCursor,
+    decode_cursor,
+    encode_cursor,
+    first_cursor,
+)
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.store.database import Database, Step
+from feedmill.store.entries import missing_ids
+from tests.databases import emptied
+from tests.library.small_library import HOUR, NOW, SmallLibrary
+from tests.store.library_rows import ADD_ENTRY
+from tests.waiting import until
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+async def postgresql(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    async with emptied(request, "postgresql", tmp_path) as database:
+        yield database
+
+
+async def _read(library: SmallLibrary, user: User, cursor: SyncCursor, most: int = 100) -> tuple[list[int], SyncCursor]:
+    """Everything that is new, page by page, with the cursor written and read in between."""
+    found: list[int] = []
+    for _ in range(100):
+        page = await new_entries(library.db, user.id, cursor, most, library.now)
+        assert len(page.items) <= most
+        found += [entry.id for entry in page.items]
+        cursor = decode_cursor(encode_cursor(page.cursor))
+        if not page.more:
+            return found, cursor
+    raise AssertionError("the pages do not end")
+
+
+async def test_each_entry_comes_once_in_the_order_in_which_it_was_stored(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice, charlie = await library.person("alice"), await library.person("charlie")
+    mills, tides, others = [await library.feed(name) for name in ("mills", "tides", "others")]
+    for user, feed in ((alice, mills), (alice, tides), (charlie, others)):
+        await library.subscribe(user, feed)
+    first = await library.arrive(mills, "a", "b", at=NOW)
+    first += await library.arrive(tides, "c", at=NOW - HOUR)
+    await library.arrive(others, "x")
+
+    before, cursor = await _read(library, alice, first_cursor(library.now), most=2)
+    nothing, cursor = await _read(library, alice, cursor)
+    library.now += MINUTE
+    second = await library.arrive(tides, "d", "e", at=NOW - 9 * HOUR)
+    await library.arrive(others, "y")
+    after, cursor = await _read(library, alice, cursor, most=1)
+    library.now += HOUR
+    last, _ = await _read(library, alice, cursor)
+
+    assert (before, nothing, after, last) == (first, [], second, [])
+
+
+async def test_entries_that_come_between_two_pages_come_after_them(db: Database) -> None:
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    there = await library.arrive(feed, *"abcde", at=NOW)
+
+    page = await new_entries(db, alice.id, first_cursor(library.now), 3, library.now)
+    there += await library.arrive(feed, "new", at=NOW - HOUR)
+    rest, _ = await _read(library, alice, page.cursor)
+
+    assert page.more
+    assert [entry.id for entry in page.items] + rest == there
+
+
+async def test_a_new_subscriber_of_an_old_feed_gets_its_old_entries_once(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    own, shared = await library.feed("own"), await library.feed("shared")
+    await library.subscribe(alice, own), await library.subscribe(bob, shared)
+    old = await library.arrive(shared, *"abc")
+    [mine] = await library.arrive(own, "mine")
+
+    first, cursor = await _read(library, alice, first_cursor(library.now))
+    library.now += HOUR
+    await library.subscribe(alice, shared)
+    found, cursor = await _read(library, alice, cursor, most=2)
+    library.now += MINUTE
+    again, cursor = await _read(library, alice, cursor)
+    library.now += HOUR
+    later, _ = await _read(library, alice, cursor)
+
+    assert (first, found, again, later) == ([mine], old, [], [])
+
+
+async def test_a_cursor_of_now_gives_only_what_comes_after(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "a", "b")
+
+    cursor = await cursor_of_now(any_db, alice.id, library.now)
+    new = await library.arrive(feed, "c")
+
+    assert (await _read(library, alice, cursor))[0] == new
+
+
+async def test_an_entry_that_another_worker_commits_late_is_not_lost(
+    request: pytest.FixtureRequest, postgresql: Database
+) -> None:
+    library = SmallLibrary(postgresql)
+    alice = await library.person()
+    slow, fast = await library.feed("slow"), await library.feed("fast")
+    held = await library.subscribe(alice, slow)
+    await library.subscribe(alice, fast)
+    blocker = await asyncpg.connect(request.getfixturevalue("postgres_service").url)
+    try:
+        # A refresh counts unread entries after it has stored them, so it waits with their ids taken.
+        await blocker.execute("BEGIN")
+        await blocker.execute(f"SELECT id FROM subscriptions WHERE id = {held} FOR UPDATE")
+        refresh = asyncio.create_task(library.arrive(slow, "late 1", "late 2"))
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        await until(lambda: _is_positive(blocker, waiting), otherwise="the refresh does not wait")
+        first = await library.arrive(fast, "early")
+
+        before, cursor = await _read(library, alice, first_cursor(library.now))
+        await blocker.execute("COMMIT")
+        late = await refresh
+        after, cursor = await _read(library, alice, cursor, most=1)
+        library.now += HOUR
+        last, cursor = await _read(library, alice, cursor)
+    finally:
+        await blocker.close()
+
+    assert max(late) < first[0]
+    assert (before, after, last) == (first, late, [])
+    assert cursor.missing == ()
+
+
+async def _is_positive(connection: asyncpg.Connection, query: str) -> bool:
+    return bool(await connection.fetchval(query))
+
+
+async def test_with_too_many_gaps_the_program_is_told_to_come_back_and_nothing_is_lost(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_RANGES", 2)
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    base = (await library.arrive(feed, "first"))[0]
+    stored = [base + place for place in (2, 4, 6, 8)]
+    await _store_as(db, feed, stored)
+
+    found, cursor = await _read(library, alice, first_cursor(library.now), most=3)
+    await _store_as(db, feed, [base + place for place in (1, 3, 5, 7)])
+    rest, _ = await _read(library, alice, cursor, most=3)
+
+    assert sorted({*found, *rest}) == list(range(base, base + 9))
+
+
+async def _store_as(db: Database, feed_id: int, ids: list[int]) -> None:
+    """Stores entries with these ids, as transactions do that took them in another order."""
+    at = to_iso(NOW)
+    same = {"feed_id": feed_id, "sort_at": at, "refresh_token": "t", "digest": "d", "summary": None}
+    rows = [same | {"id": id, "guid": str(id), "first_seen_at": at, "last_seen_at": at} for id in ids]
+    await db.batch([Step(ADD_ENTRY, rows)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "é", "AAAA", "bnVsbA", "W10", "a" * 9000]
+    + [
+        encode_cursor(replace(first_cursor(NOW), **changes))  # type: ignore[arg-type]
+        for changes in (
+            {"last_id": -1},
+            {"last_id": 2**60},
+            {"missing": ((1, 30_000),)},
+            {"missing": ((5, 4),)},
+            {"missing": tuple((n, n) for n in range(2, 2000, 2))},
+            {"complete": ((0, 3),)},
+            {"subscribed_at": "yesterday"},
+            {"filled_to": 2**53},
+        )
+    ],
+)
+def test_a_cursor_that_the_server_did_not_give_is_refused(text: str) -> None:
+    with pytest.raises(BadSyncCursor):
+        decode_cursor(text)
+
+
+def test_the_largest_cursor_fits_into_a_url() -> None:
+    ranges = tuple((n, n + 3) for n in range(1_000_000_000, 1_000_000_000 + 40 * missing_ids.MOST_RANGES, 40))
+    cursor = replace(first_cursor(NOW), last_id=2**40, missing=ranges, complete=ranges)
+
+    written = encode_cursor(cursor)
+
+    assert decode_cursor(written) == cursor
+    assert len(written) < 6000
