@@ -70,6 +70,25 @@ async def test_a_page_ends_where_the_next_begins(site: Site, alice: Feedmill) ->
     assert len(read) == len(set(read)) == 450
 
 
+async def test_a_copy_of_entries_follows_the_server(site: Site, alice: Feedmill) -> None:
+    await alice.subscribe(site.web.serve("/old", answer(*ENTRIES)))
+    ids, since = await alice.entry_ids()
+    texts = await alice.entry_texts([*ids, 999])
+
+    added = await alice.subscribe(site.web.serve("/new", answer(*(item(f"new {number}") for number in range(250)))))
+    page = await alice.entries_since(since)
+    rest = await alice.entries_since(page.since)
+    await alice.mark(ids[:1], read=True)
+    await alice.mark_all_read(feed_id=added.feed.id)
+    changes = await alice.changes_since(rest.since)
+
+    assert [text.id for text in texts] == ids
+    assert (len(page.items), page.more, len(rest.items), rest.more) == (200, True, 50, False)
+    assert [(item.id, item.unread) for item in changes.items] == [(ids[0], False)]
+    assert (changes.unread_changed, changes.gone, changes.more) == (True, [], False)
+    assert (await alice.entry_ids())[0] == ids[1:]
+
+
 async def test_marking_all_read_is_taken_back(site: Site, alice: Feedmill) -> None:
     await alice.subscribe(site.web.serve("/feed", answer(*ENTRIES)))
 

@@ -3,6 +3,7 @@
 An enclosure has no id of its own in Feedmill: its id here is made from the entry and its place there.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,8 @@ async def entry_shapes(
     request: Request, who: Caller, user_feeds: UserFeeds, entries: Sequence[RenderedEntry]
 ) -> list[dict[str, Any]]:
     seconds = await read_seconds(request, who, entries)
-    return [_entry(user_feeds, entry, seconds) for entry in entries]
+    # In a thread, because the reading time takes as long as the text is.
+    return await asyncio.to_thread(lambda: [_entry(user_feeds, entry, seconds) for entry in entries])
 
 
 async def read_seconds(request: Request, who: Caller, entries: Sequence[RenderedEntry]) -> Seconds:

@@ -49,6 +49,21 @@ async def _the_list(site: Site, alice: Person) -> CaseRequest:
     return CaseRequest("/entries?view=all", secret=SECRET)
 
 
+async def _ids(site: Site, alice: Person) -> CaseRequest:
+    return CaseRequest("/entries/ids?view=unread", secret=f'"ids":[{await entry_of(site, alice)}]')
+
+
+async def _texts(site: Site, alice: Person) -> CaseRequest:
+    return CaseRequest(f"/entries/texts?ids={await entry_of(site, alice)}", secret=SECRET)
+
+
+async def _changes(site: Site, alice: Person) -> CaseRequest:
+    since = (await alice.get("/entries/ids")).json()["since"]
+    entry = await entry_of(site, alice)
+    await apply_marks_to_entry(site.app.db, alice.user.id, entry, EntryMarks(starred=True), datetime.now(UTC))
+    return CaseRequest(f"/entries/changes?since={since}", secret=f'"id":{entry}')
+
+
 async def _starred(site: Site, alice: Person) -> CaseRequest:
     await apply_marks_to_entry(
         site.app.db, alice.user.id, await entry_of(site, alice), EntryMarks(starred=True), datetime.now(UTC)
@@ -101,6 +116,9 @@ async def _new_label(site: Site, alice: Person) -> CaseRequest:
 CASES = {
     "GET /entries": Case(_the_list, others=200),
     "GET /entries/export": Case(_starred, others=200),
+    "GET /entries/ids": Case(_ids, others=200),
+    "GET /entries/changes": Case(_changes, others=200),
+    "GET /entries/texts": Case(_texts, others=200),
     "GET /entries/{entry_id}": _of_entry("?raw=true"),
     "PATCH /entries/{entry_id}": _of_entry("", {"starred": True}),
     "PUT /entries/{entry_id}/enclosures/{number}/position": Case(_position),
