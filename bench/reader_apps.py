@@ -29,13 +29,14 @@ from report import Cell, Table, report_table
 from sqlalchemy import text
 
 from feedmill.html.sanitize import render_article_html
+from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.library.users.app_passwords import create_app_password
 from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import as_list
+from feedmill.store.dialect import as_list, insert
 from feedmill.store.entries.fill_unread_list import fill_unread_list
 from feedmill.store.entries.undo_mark_all_read import restore_retired_list
-from feedmill.store.schema import feeds, users
+from feedmill.store.schema import feeds, folder_subscriptions, users
 from feedmill.store.users.api_keys import add_api_key
 from tests.cli.new_interpreter import serving
 
@@ -269,13 +270,23 @@ class Bench:
 async def prepare(db: Database, folder: Path, arguments: argparse.Namespace) -> tuple[User, str]:
     """Loads the library, whose feeds are never due, and gives the user an app password and an API key."""
     await load_once(db, folder, arguments.entries, arguments.feeds)
-    user = replace((await reader(db))[0], name=NAME)
+    found, subscribed = await reader(db)
+    user = replace(found, name=NAME)
     rename = users.update().where(users.c.id == user.id).values(name=NAME)
     await db.batch([Step(feeds.update().values(next_fetch_at=None)), Step(rename)])
+    await add_folders(db, user, subscribed)
     now = datetime.now(UTC)
     password, _ = await create_app_password(db, Caller(user, user.scopes), "bench", now, allows_fever=True)
     await add_api_key(db, user.id, "bench", API_KEY, SCOPES, now)
     return user, password
+
+
+async def add_folders(db: Database, user: User, subscribed: Sequence[int]) -> None:
+    """A folder for every ten feeds."""
+    paths = [(f"Folder {place // 10}",) for place in range(len(subscribed))]
+    made = await ensure_folders(db, user.id, paths)
+    rows = [{"folder_id": made[path], "subscription_id": id} for path, id in zip(paths, subscribed, strict=True)]
+    await db.batch([Step(insert(folder_subscriptions, "folder_id", "subscription_id"), rows)])
 
 
 async def sign_in(http: aiohttp.ClientSession, password: str) -> Apps:

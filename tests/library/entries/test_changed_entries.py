@@ -20,8 +20,8 @@ from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import User
 from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
-from feedmill.store.entries import changed_marks
 from feedmill.store.entries.marks import expire_read_later
+from feedmill.store.entries.sync import changed_marks
 from feedmill.store.schema import entries
 from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription
 from tests.library.small_library import DAY, HOUR, SmallLibrary

@@ -21,7 +21,7 @@ from feedmill.library.entries.sync_cursor import (
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.store.database import Database, Step
-from feedmill.store.entries import missing_ids
+from feedmill.store.entries.sync import missing_ids
 from tests.databases import emptied
 from tests.library.small_library import HOUR, NOW, SmallLibrary
 from tests.store.library_rows import ADD_ENTRY

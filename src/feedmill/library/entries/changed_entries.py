@@ -8,7 +8,7 @@ from feedmill.library.entries.sync_cursor import OVERLAP, PURGE_OVERLAP, SyncCur
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
-from feedmill.store.entries.changed_marks import (
+from feedmill.store.entries.sync.changed_marks import (
     MOST_CHANGED,
     MOST_PURGED,
     changed_entries,

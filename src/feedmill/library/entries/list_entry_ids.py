@@ -7,7 +7,7 @@ from feedmill.library.entries.new_entries import cursor_of_now
 from feedmill.library.entries.sync_cursor import SyncCursor
 from feedmill.model.entry_lists import EntryScope, EntryView
 from feedmill.store.database import Database
-from feedmill.store.entries.list_ids import list_entry_ids
+from feedmill.store.entries.sync.list_ids import list_entry_ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
-from feedmill.store.entries.changed_marks import subscription_times
-from feedmill.store.entries.missing_ids import (
+from feedmill.store.entries.sync.changed_marks import subscription_times
+from feedmill.store.entries.sync.missing_ids import (
     MOST_RANGES,
     IdRange,
     ids_in,
@@ -20,7 +20,7 @@ from feedmill.store.entries.missing_ids import (
     settled_id,
     to_ranges,
 )
-from feedmill.store.entries.sync_ids import find_sync_ids
+from feedmill.store.entries.sync.sync_ids import find_sync_ids
 
 
 @dataclass(frozen=True, slots=True)

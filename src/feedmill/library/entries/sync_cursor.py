@@ -18,7 +18,7 @@ from feedmill.i18n.messages import Message
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.max_id import MAX_ID
 from feedmill.model.timestamps import to_iso
-from feedmill.store.entries.missing_ids import MOST_RANGES, IdRange
+from feedmill.store.entries.sync.missing_ids import MOST_RANGES, IdRange
 
 # Changes are noted with the time at which their request began. Longer than a batch takes, and than clocks differ.
 OVERLAP = timedelta(minutes=5)

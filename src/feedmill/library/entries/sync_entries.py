@@ -21,8 +21,8 @@ from feedmill.model.timestamps import from_iso
 from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from feedmill.store.entries.sync_entries import SyncedEntry, read_synced_entries
-from feedmill.store.entries.sync_ids import (
+from feedmill.store.entries.sync.sync_entries import SyncedEntry, read_synced_entries
+from feedmill.store.entries.sync.sync_ids import (
     count_sync_entries,
     find_sync_ids,
     last_id_seen_until,

@@ -55,11 +55,11 @@ class UserStreams:
         named = stream.removeprefix(FEED)
         return next((each for each in self.subscriptions if named in (str(each.id), each.url)), None)
 
-    def categories(self, subscription_id: int) -> list[str]:
-        """The names of the folders that a subscription is in."""
+    @property
+    def categories(self) -> dict[int, list[str]]:
+        """By subscription the names of the folders that it is in."""
         names = self.folder_names
-        found = next((each for each in self.subscriptions if each.id == subscription_id), None)
-        return [names[id] for id in found.folder_ids if id in names] if found else []
+        return {each.id: [names[id] for id in each.folder_ids if id in names] for each in self.subscriptions}
 
     def in_folder(self, folder_id: int) -> tuple[int, ...]:
         """The subscriptions in a folder and its subfolders."""

@@ -26,14 +26,12 @@ from feedmill.serve.miniflux.responses import rfc3339
 
 @dataclass(frozen=True, slots=True)
 class UserFeeds:
+    """The feeds and categories of a user; `titles` has by category the path of its folder."""
+
     user_id: int
     subscriptions: Mapping[int, Subscription]
     folders: Sequence[Folder]
-
-    @property
-    def titles(self) -> dict[int, str]:
-        """By category its title: the path of the folder."""
-        return {NO_FOLDER: no_folder_title()} | {id: "/".join(path) for id, path in folder_paths(self.folders).items()}
+    titles: Mapping[int, str]
 
     def find_subscription(self, subscription_id: int) -> Subscription:
         found = self.subscriptions.get(subscription_id)
@@ -121,4 +119,5 @@ UNUSED_FEED_FIELDS: dict[str, Any] = {
 async def load_user_feeds(app: App, who: Caller) -> UserFeeds:
     subscriptions = await subscriptions_of_user(app.db, who.user.id)
     folders = await folders_of_user(app.db, who.user.id)
-    return UserFeeds(who.user.id, {each.id: each for each in subscriptions}, folders)
+    titles = {NO_FOLDER: no_folder_title()} | {id: "/".join(path) for id, path in folder_paths(folders).items()}
+    return UserFeeds(who.user.id, {each.id: each for each in subscriptions}, folders, titles)

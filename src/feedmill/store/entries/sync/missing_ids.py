@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.store.columns import Id
 from feedmill.store.database import Database
-from feedmill.store.entries.sync_ids import LAST, OVERLAP, last_id_before
+from feedmill.store.entries.sync.sync_ids import LAST, OVERLAP, last_id_before
 from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import entries
 
