@@ -33,7 +33,7 @@ BENCHES = {
     ),
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
     "library": ("Reading and searching", ["--entries", "50000"]),
-    "reader_apps": ("Synchronizing reader apps", ["--rounds", "3"]),
+    "reader_apps": ("Synchronizing reader apps", ["--databases", "sqlite", "--rounds", "3"]),
     "long_list": ("Reading on in the browser", []),
     "pools": ("Pools", ["--items", "10000"]),
     "stalls": ("Responding while hostile texts are parsed", []),

@@ -42,8 +42,7 @@ from tests.cli.new_interpreter import serving
 
 CONTENTS = MARKED = 1000
 FEVER_ITEMS, OWN_ITEMS = 50, 200
-# Fever marks one entry in a request.
-FEVER_MARKED = 100
+ONE_BY_ONE = 50
 NAME, API_KEY = "alice", "fm_bench"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 READ = "user/-/state/com.google/read"
@@ -164,16 +163,19 @@ class Apps:
         ]
 
     def mark(self, ids: Sequence[int], state: str) -> list[Work]:
-        """Marks these entries as read or unread."""
-        fever = [partial(self.fever, f"mark=item&as={state}&id={id}") for id in ids[:FEVER_MARKED]]
+        """Marks these entries as read or unread; Fever marks one entry in a request."""
         tag = "a" if state == "read" else "r"
         listed, is_read = as_list(list(ids)), str(state == "read").lower()
         return [
             partial(self.greader, "POST", "edit-tag", "&".join([*(f"i={10**15 + id}" for id in ids), f"{tag}={READ}"])),
-            partial(one_after_another, fever),
+            partial(one_after_another, [partial(self.fever, f"mark=item&as={state}&id={id}") for id in ids]),
             partial(self.miniflux, "PUT", "entries", f'{{"entry_ids": {listed}, "status": "{state}"}}'),
             partial(self.own, "POST", "entries/mark", f'{{"ids": {listed}, "read": {is_read}}}'),
         ]
+
+    def mark_one_by_one(self, ids: Sequence[int]) -> list[Work]:
+        each = [self.mark([id], "read") for id in ids]
+        return [partial(one_after_another, requests) for requests in zip(*each, strict=True)]
 
 
 def _commas(ids: Sequence[int]) -> str:
@@ -210,14 +212,18 @@ class Bench:
         return self.rows
 
     async def mark(self, ids: Sequence[int]) -> None:
-        reads, unreads = self.apps.mark(ids, "read"), self.apps.mark(ids, "unread")
+        list_id, few = self.user.unread_list_id, ids[:ONE_BY_ONE]
+        # The bare statements insert the states.
+        restore = {"before_bare": partial(self._forget_states, ids), "after": self.apps.mark(ids, "unread")[-1]}
+        greader, _, miniflux, own = self.apps.mark(ids, "read")
+        bare_mark = partial(self.bare.mark, ids, list_id)
+        await self.measure(f"{len(ids):,} marked read", bare_mark, [greader, None, miniflux, own], **restore)
+        bare = [partial(self.bare.mark, [id], list_id) for id in few]
         await self.measure(
-            f"{len(ids):,} marked read (Fever: {FEVER_MARKED})",
-            partial(self.bare.mark, ids, self.user.unread_list_id),
-            reads,
-            # The bare statements insert the states.
-            before_bare=partial(self._forget_states, ids),
-            after=unreads[-1],
+            f"{len(few)} marked read, one by one",
+            partial(one_after_another, bare),
+            self.apps.mark_one_by_one(few),
+            **restore,
         )
 
     async def mark_all(self) -> None:
@@ -228,22 +234,30 @@ class Bench:
         await self.measure(f"all {int(total['n']):,} marked read", self._bare_mark_all, works, after=self._restore_all)
 
     async def measure(
-        self, name: str, bare: Work, apps: Sequence[Work], before_bare: Work | None = None, after: Work | None = None
+        self,
+        name: str,
+        bare: Work,
+        apps: Sequence[Work | None],
+        before_bare: Work | None = None,
+        after: Work | None = None,
     ) -> None:
         """Alternately, so that other load slows all of them; `after` restores what a request changed."""
-        taken: list[list[float]] = []
+        taken: list[list[float]] = [[] for _ in (bare, *apps)]
         for _ in range(self.rounds):
             if before_bare:
                 await before_bare()
-            taken.append([])
-            for work in (bare, *apps):
+            for work, times in zip((bare, *apps), taken, strict=True):
+                if work is None:
+                    continue
                 started = time.perf_counter()
                 await work()
-                taken[-1].append((time.perf_counter() - started) * 1000)
+                times.append((time.perf_counter() - started) * 1000)
                 if after:
                     await after()
-        bare_ms, *app_ms = (quantiles(each, n=4)[0] for each in zip(*taken, strict=True))
-        self.rows.append([name, bare_ms, *app_ms, max(app_ms) / bare_ms])
+        bare_ms, *app_ms = (quantiles(times, n=4)[0] if times else None for times in taken)
+        slowest = max(ms for ms in app_ms if ms is not None)
+        assert bare_ms is not None
+        self.rows.append([name, bare_ms, *("" if ms is None else ms for ms in app_ms), slowest / bare_ms])
 
     async def _ids(self, query: str) -> list[int]:
         return [row["id"] for row in await self.db.query(text(query), {"list": self.user.unread_list_id})]

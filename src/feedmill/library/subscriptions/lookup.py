@@ -12,9 +12,11 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.read_subscriptions import (
+    SubscriptionTotals,
     count_subscriptions,
     subscription_ids_by_feed,
     subscription_of,
+    subscription_totals,
     subscriptions_of,
 )
 from feedmill.store.subscriptions.sidebar_feeds import feeds_by_folder, sidebar_feeds
@@ -23,6 +25,11 @@ from feedmill.store.subscriptions.sidebar_feeds import feeds_by_folder, sidebar_
 async def subscriptions_of_user(db: Database, user_id: int) -> list[Subscription]:
     """All of the user's subscriptions, the oldest first."""
     return await subscriptions_of(db, user_id)
+
+
+async def totals_of_user(db: Database, user_id: int) -> SubscriptionTotals:
+    """How many entries all feeds of the user have, and when one of them was last fetched."""
+    return await subscription_totals(db, user_id)
 
 
 async def sidebar_feeds_of_user(db: Database, user_id: int) -> tuple[list[SidebarFeed], dict[int, list[int]]]:

@@ -13,7 +13,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.sync_entries import RenderedEntry, rendered_entries, sync_ids
 from feedmill.library.feeds.icons import icon_of_user
 from feedmill.library.subscriptions.folders import NO_FOLDER, folder_paths, folders_of_user, no_folder_title
-from feedmill.library.subscriptions.lookup import subscriptions_of_user
+from feedmill.library.subscriptions.lookup import subscriptions_of_user, totals_of_user
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.subscription import Subscription
 from feedmill.model.sync_query import SyncQuery
@@ -30,8 +30,8 @@ MOST_IDS = 1_000_000
 
 async def last_refresh(app: App, who: Caller) -> int:
     """When a feed of the user was last fetched, in seconds."""
-    fetched = [each.last_fetched_at for each in await subscriptions_of_user(app.db, who.user.id)]
-    return max((_seconds(at) for at in fetched if at), default=0)
+    at = (await totals_of_user(app.db, who.user.id)).last_fetched_at
+    return _seconds(at) if at else 0
 
 
 async def subscriptions_in_group(app: App, who: Caller, group_id: int) -> tuple[int, ...]:
@@ -70,8 +70,8 @@ async def _items(request: Request, who: Caller, sent: AppParameters) -> dict[str
     assert who.app_password is not None
     ids = await _requested_ids(app, who, sent)
     found = await rendered_entries(app.db, who.user.id, ids, image_urls_for(request, who.app_password.id))
-    total = sum(each.entry_count for each in await subscriptions_of_user(app.db, who.user.id))
-    return {"total_items": total, "items": [_item(entry) for entry in found]}
+    totals = await totals_of_user(app.db, who.user.id)
+    return {"total_items": totals.entries, "items": [_item(entry) for entry in found]}
 
 
 async def _links(request: Request, who: Caller, sent: AppParameters) -> dict[str, Any]:

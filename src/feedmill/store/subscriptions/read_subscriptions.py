@@ -1,7 +1,7 @@
 """Reads subscriptions: all of a user, one, and which feeds a user has."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
@@ -64,6 +64,21 @@ OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("secon
     subscriptions.c.id != bindparam("subscription_id"),
     subscriptions.c.paused == 0,
 )
+TOTALS = (
+    select(
+        func.coalesce(func.sum(feeds.c.entry_count), 0).label("entries"),
+        func.max(feeds.c.last_fetched_at).label("last_fetched_at"),
+    )
+    .join_from(subscriptions, feeds, feeds.c.id == subscriptions.c.feed_id)
+    .where(subscriptions.c.user_id == bindparam("user_id"))
+)
+
+
+class SubscriptionTotals(NamedTuple):
+    """Of all feeds of a user: how many entries they have, and when one of them was last fetched."""
+
+    entries: int
+    last_fetched_at: str | None
 
 
 async def subscriptions_of(db: Database, user_id: int) -> list[Subscription]:
@@ -95,6 +110,11 @@ async def has_subscription(db: Database, user_id: int, subscription_id: int) -> 
 async def count_subscriptions(db: Database, user_id: int) -> int:
     [row] = await db.query(COUNT, {"user_id": user_id})
     return int(row["n"])
+
+
+async def subscription_totals(db: Database, user_id: int) -> SubscriptionTotals:
+    [row] = await db.query(TOTALS, {"user_id": user_id})
+    return SubscriptionTotals(int(row["entries"]), row["last_fetched_at"])
 
 
 async def smallest_interval_of_others(db: Database, feed_id: int, subscription_id: int) -> int | None:
