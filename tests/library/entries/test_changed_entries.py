@@ -17,6 +17,7 @@ from feedmill.library.entries.new_entries import cursor_of_now
 from feedmill.library.entries.sync_cursor import SyncCursor, decode_cursor, encode_cursor
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope, EntryView
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
+from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
@@ -96,18 +97,23 @@ async def test_marks_that_expire_or_are_undone_are_reported(any_db: Database) ->
     await apply_marks(any_db, alice, [b], EntryMarks(starred=True), library.now)
     marks = EntryMarks(starred=True, add_labels=(label.id,))
     done = await apply_marks_with_undo(any_db, alice, [b, c], marks, library.now)
-    await apply_marks_with_undo(any_db, alice, [d], EntryMarks(later=True), library.now)
+    until = library.now + 5 * HOUR
+    await apply_marks(any_db, alice, [d], EntryMarks(later=until), library.now)
+    longer = await apply_marks_with_undo(any_db, alice, [d], EntryMarks(later=until + HOUR), library.now)
     await reader.ask()
 
     await expire_read_later(any_db, library.now)
     await undo_mark_all_read(any_db, alice, done.undo, library.now)
+    await undo_mark_all_read(any_db, alice, longer.undo, library.now)
     found = await reader.ask()
 
     assert {item.id: (item.later, item.starred, len(item.labels)) for item in found.items} == {
         a: (False, False, 0),
         b: (False, True, 0),
         c: (False, False, 0),
+        d: (True, False, 0),
     }
+    assert next(item.later_until for item in found.items if item.id == d) == to_iso(until)
     assert not found.unread_changed
 
 
