@@ -321,3 +321,22 @@ def test_a_finger_goes_on_below_the_last_article(browser_user: BrowserUserMaker,
 
     alice.page.wait_for_url(f"**{onward}")
     expect(alice.page.locator(".row")).to_have_count(1)
+
+
+# --- how rows look ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("locale", ["en", "zh-CN"])
+def test_a_long_chinese_title_takes_one_line_of_a_compact_list(
+    browser_user: BrowserUserMaker, site_server: SiteServer, locale: str
+) -> None:
+    title = "水闸与磨坊的故事，" * 30
+    alice_user = site_server.do(sample_feeds.find_user(site_server.site))
+    feed = SampleFeed(f"/long-{locale}.xml", "长标题", [SampleEntry(title, hours=0)], language="zh-CN")
+    feed_id = site_server.do(sample_feeds.subscribe_to(site_server.site, alice_user, feed))
+    alice = browser_user(at=f"/feed/{feed_id}?show=all", width=1440, locale=locale)
+
+    row = alice.page.locator(".row", has_text="水闸与磨坊").bounding_box()
+
+    assert row is not None
+    assert row["height"] < 48

@@ -147,6 +147,18 @@ def test_the_pools_are_shown_as_they_change_when_scripts_arrive_one_after_the_ot
         alice.page.goto("/pools")
 
 
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_every_field_of_a_pool_stays_inside_its_part_of_the_form(browser_user: BrowserUserMaker, width: int) -> None:
+    alice = browser_user(at="/pools/new", width=width)
+
+    beyond = alice.page.locator("fieldset.part input, fieldset.part textarea").evaluate_all(
+        "(fields) => fields.filter((field) => field.getBoundingClientRect().right"
+        " > field.closest('.part').getBoundingClientRect().right).map((field) => field.name)"
+    )
+
+    assert beyond == []
+
+
 def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:
     alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/settings/api-keys")
     alice.page.get_by_label("Name").fill("A phone")
