@@ -18,7 +18,7 @@ async def test_a_list_is_imported_with_its_folders_and_failures_are_reported_by_
 
     assert (done.code, done.out.splitlines()[0]) == (0, "2 feeds added, 1 line could not be taken over")
     assert "feedmill refresh --due" in done.out
-    assert done.err.startswith("line 4: “Bad” has an address that can't be fetched")
+    assert done.err.startswith("line 4: “Bad” has an address that can’t be fetched")
     feeds = (await cli.ok("feeds", "--json")).records
     assert [(feed["title"], feed["folder"], feed["state"]) for feed in feeds] == [
         ("One", ["Tech"], "new"),

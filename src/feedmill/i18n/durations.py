@@ -16,7 +16,7 @@ def split_duration(length: timedelta) -> tuple[float, Unit]:
     if seconds < 90 * MINUTE:
         return round(seconds / MINUTE), "minute"
     if seconds < 36 * HOUR:
-        return round(seconds / HOUR, 1), "hour"
+        return round(seconds / HOUR, 1 if seconds < 10 * HOUR else None), "hour"
     if seconds < 730 * DAY:
         return round(seconds / DAY, 1 if seconds < 10 * DAY else None), "day"
     return round(seconds / YEAR), "year"

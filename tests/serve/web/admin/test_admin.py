@@ -184,7 +184,7 @@ async def test_running_and_waiting_jobs_are_in_the_queue(site: Site, alice: Visi
     said = text_of(page)
     assert "This server runs everything itself." in said
     assert "DatabaseOK" in said
-    assert "Scheduled0 jobs wait" in said
+    assert "Scheduled0 jobs waiting" in said
     running, waiting = page.xpath("//section[h2[@id='running']]")[0], page.xpath("//section[h2[@id='waiting']]")[0]
     assert "Quiet Systems" in text_of(running)
     assert "127.0.0.1" in text_of(waiting)

@@ -62,7 +62,7 @@ class HealthPlots:
     def rhythm(self) -> Markup:
         days = self.days
         marks = [
-            PlotMark(count, f"{self._day(day)}: {self.t('health.entries', n=count)}", "ok" if count else "none")
+            PlotMark(count, f"{self.day_text(day)}: {self.t('health.entries', n=count)}", "ok" if count else "none")
             for day, count in days.items()
         ]
         return bars(marks, self.t("health.plot_days", n=sum(days.values())), height=56)
@@ -102,7 +102,9 @@ class HealthPlots:
 
     def _failed_on(self, day: date, by_day: Mapping[str, int]) -> PlotMark:
         count = by_day.get(day.isoformat(), 0)
-        return PlotMark(count, f"{self._day(day)}: {self.t('health.times', n=count)}", "failed" if count else "none")
+        return PlotMark(
+            count, f"{self.day_text(day)}: {self.t('health.times', n=count)}", "failed" if count else "none"
+        )
 
     def sizes(self) -> Markup:
         marks = [self._raw_body_mark(each, each.size, format_bytes(each.size)) for each in self._raw_bodies()]
@@ -122,5 +124,5 @@ class HealthPlots:
     def _raw_body_mark(self, raw_body: RawBodyDetails, value: float, text: str) -> PlotMark:
         return PlotMark(value, f"{self.when.full(raw_body.at)} · {text}", "ok" if raw_body.is_feed else "failed")
 
-    def _day(self, day: date) -> str:
+    def day_text(self, day: date) -> str:
         return self.when.day(datetime(day.year, day.month, day.day, 12, tzinfo=self.when.now.tzinfo))

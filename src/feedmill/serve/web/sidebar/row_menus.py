@@ -28,12 +28,13 @@ from feedmill.serve.web.feeds.subscription_fields import folder_options, read_ti
 
 
 async def show_feed_menu(request: Request) -> Response:
-    """The menu of a feed; `from` is the folder in which its row stands."""
+    """The menu of a feed; `from` is the folder in which its row stands, where it is in several."""
     caller = await signed_in(request)
     feed = await find_subscription(the_app(request).db, caller.user.id, path_id(request))
     from_folder = request.query_params.get("from", "")
     asked = int(from_folder) if from_folder.isascii() and from_folder.isdigit() and len(from_folder) < 16 else 0
-    here = asked if asked in feed.folder_ids else 0
+    only = feed.folder_ids[0] if len(feed.folder_ids) == 1 else 0
+    here = asked if asked in feed.folder_ids else only
     return await _menu(request, caller.user, title=feed.title, feed=feed, folder=None, from_folder=here)
 
 
