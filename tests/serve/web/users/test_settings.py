@@ -96,7 +96,7 @@ async def test_a_new_password_lists_the_keys_that_stay_and_offers_to_revoke_them
 
     page = text_of(await alice.see("/settings"))
     assert "Keys revoked: 2. Keys still valid: 0." in page
-    assert "There are no API keys." in page
+    assert "There are no API keys to revoke." in page
     assert [await status(site, key) for key in keys] == [401, 401]
 
 
