@@ -23,6 +23,8 @@ FIRST_KEY = _length("keyboard.js", "PATIENCE")
 ENDED_JOB = _length("job_progress.js", "CLOSES_AFTER")
 # How long a finger rests on a row until its menu opens.
 RESTING_FINGER = _length("swipe.js", "HELD")
+# How long an article is open until it has the address of the page.
+ADDRESS = _length("reading_pane.js", "SOON")
 # How long a message is shown: one of a script, and one of the server.
 TOAST = 6_000
 SERVERS_TOAST = 10_000

@@ -18,7 +18,7 @@ import "./news.js";
 import "./pull_to_refresh.js";
 import "./swipe.js";
 import "./mark_read_on_scroll.js";
-import { all, one, showToast, t } from "./page.js";
+import { all, one, openDialog, showToast, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;
 
@@ -50,7 +50,7 @@ document.addEventListener("click", (event) => {
   const dialog = opener && document.getElementById(opener.dataset.opens);
   if (!dialog) return;
   event.preventDefault();
-  dialog.showModal();
+  openDialog(dialog);
 });
 
 // The current place of a long sidebar, and of tabs, is in sight.

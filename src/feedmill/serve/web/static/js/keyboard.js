@@ -3,7 +3,7 @@
 import { markSide } from "./bulk_marks.js";
 import { showImages } from "./lightbox.js";
 import { enter } from "./menus.js";
-import { dialogs, menus, one, openOne, showToast, t } from "./page.js";
+import { OVER, allOpen, one, openNewDialog, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
 import { current, list, more, pick, point, rowOf, step, toggle } from "./rows.js";
 
@@ -122,11 +122,7 @@ function showPage(title, html) {
   one("h2", dialog).textContent = title;
   one(".visually-hidden", dialog).textContent = t("close");
   one(".inside", dialog).innerHTML = html;
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  document.body.append(dialog);
-  window.htmx?.process(dialog);
-  dialog.showModal();
+  openNewDialog(dialog);
   const field = document.activeElement;
   if (!arriving.typed || !isTyping(field)) return;
   field.value += arriving.typed;
@@ -159,17 +155,13 @@ function press(pressed) {
 const isTyping = (target) => target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 const isControl = (target, key) => (key === "Enter" || key === " ") && target.closest?.("a, button, summary, input, audio, video");
 
-// What is open over the page has the keyboard for itself.
-const popovers = new Set();
-document.addEventListener("beforetoggle", ({ target }) => popovers.add(target), true);
-const isSuspended = () => openOne(dialogs, menus) || [...popovers].some((each) => each.matches(":popover-open"));
-
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   if (arriving) return typeAhead(event);
-  if (event.ctrlKey && event.key === "k" && !openOne(dialogs) && press("Ctrl+K")) return event.preventDefault();
+  if (event.ctrlKey && event.key === "k" && !allOpen("dialog[open]").length && press("Ctrl+K")) return event.preventDefault();
   if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
-  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || isSuspended()) return;
+  // What is open over the page has the keyboard for itself.
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || allOpen(OVER).length) return;
   if (isControl(event.target, event.key)) return;
   const key = event.key === " " && event.shiftKey ? "shift+ " : event.key;
   const both = before && `${before} ${key}`;

@@ -1,6 +1,6 @@
 // Shows the images of an article in full size: arrows move between them, + and - zoom.
 
-import { all, one, t } from "./page.js";
+import { all, allOpen, one, openNewDialog, t } from "./page.js";
 
 const SIZES = [1, 1.5, 2, 3, 4, 6];
 const SMALL = 60;
@@ -27,13 +27,12 @@ function build() {
     button("close", "close", t("close")),
   ];
   dialog.innerHTML = `<div class="stage"><img></div><div class="tools"><p aria-live="polite" dir="auto"></p>${buttons.join("")}</div>`;
-  document.body.append(dialog);
   return dialog;
 }
 
 export function showImages(image) {
   const images = all("img", image?.closest(".body") ?? one(".article .body") ?? undefined).filter(isShown);
-  if (!images.length || one("dialog[open]")) return;
+  if (!images.length || allOpen("dialog[open]").length) return;
   const dialog = build();
   const [stage, picture] = [one(".stage", dialog), one("img", dialog)];
   let at = Math.max(0, images.indexOf(image));
@@ -88,9 +87,8 @@ export function showImages(image) {
     const moved = from === null ? 0 : changedTouches[0].clientX - from;
     if (Math.abs(moved) > SWIPE) step(moved < 0 ? 1 : -1);
   });
-  dialog.addEventListener("close", () => dialog.remove());
   for (const each of all("[data-does=back], [data-does=on]", dialog)) each.hidden = images.length < 2;
-  dialog.showModal();
+  openNewDialog(dialog);
   step(0);
   one('[data-does="close"]', dialog).focus();
 }

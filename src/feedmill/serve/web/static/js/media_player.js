@@ -1,7 +1,7 @@
 // The player at the bottom of the page: it stays while one reads on, and offers to go on after another page was loaded.
 
 import { placeOf } from "./media_position.js";
-import { all, one, showToast, t, user } from "./page.js";
+import { all, articlePlace, one, showToast, t, user } from "./page.js";
 import { open } from "./reading_pane.js";
 import { rowOf } from "./rows.js";
 
@@ -63,7 +63,7 @@ function showLength() {
 // Every button that plays the file says what it does now, in the player and in its article.
 function showState() {
   const isPlaying = Boolean(media && !media.paused);
-  for (const button of all("[data-plays]")) {
+  for (const button of [dock, articlePlace].flatMap((place) => (place ? all("[data-plays]", place) : []))) {
     const plays = isPlaying && button.dataset.plays === dock.dataset.file;
     if (plays === button.classList.contains("playing")) continue;
     button.classList.toggle("playing", plays);

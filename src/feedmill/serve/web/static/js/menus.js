@@ -1,6 +1,6 @@
 // Menus (`details.menu`): one at a time. An open menu has the focus, and gives it back to where it was.
 
-import { all, menus, one, openOne } from "./page.js";
+import { all, allOpen, one } from "./page.js";
 
 const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary";
 const before = new WeakMap();
@@ -39,7 +39,7 @@ document.addEventListener("toggle", ({ target }) => {
 }, true);
 
 document.addEventListener("click", (event) => {
-  for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) close(menu);
+  for (const menu of allOpen(".menu[open]")) if (!menu.contains(event.target)) close(menu);
   const item = event.target.closest?.(".menu .item");
   const menu = item?.closest(".menu");
   if (item?.matches("summary") && !menu.open) {
@@ -65,7 +65,7 @@ document.addEventListener("focusout", ({ target, relatedTarget }) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  const menu = openOne(menus);
+  const [menu] = allOpen(".menu[open]");
   if (!menu || event.isComposing) return;
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") close(menu);

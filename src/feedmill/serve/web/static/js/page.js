@@ -2,10 +2,8 @@
 
 export const one = (selector, within = document) => within.querySelector(selector);
 export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-// By class or tag the browser knows its elements; a selector looks at each of them, of which a long list has many.
-export const openOne = (...found) => found.flatMap((each) => [...each]).find((each) => each.open);
-export const menus = document.getElementsByClassName("menu");
-export const dialogs = document.getElementsByTagName("dialog");
+// Where an open article is. A search of the whole page looks at each element, of which a long list has many.
+export const articlePlace = one(".pane") ?? document;
 export const csrf = one('meta[name="csrf"]')?.content ?? "";
 export const user = one('meta[name="user"]')?.content ?? "";
 
@@ -30,6 +28,34 @@ export function showToast(text, tone = "done", seconds = 6, undo = null) {
   });
   one("#toasts").replaceChildren(toast);
   setTimeout(() => toast.remove(), seconds * 1000);
+}
+
+// Menus, dialogs and popovers that were opened so far: which are open now is asked of these alone, with each key.
+export const OVER = "dialog[open], .menu[open], :popover-open";
+const opened = new Set(all(".menu[open]"));
+export const allOpen = (selector) => [...opened].filter((each) => each.isConnected && each.matches(selector));
+
+function noteOpening({ target }) {
+  for (const each of opened) if (!each.isConnected) opened.delete(each);
+  const opens = target.closest?.(".menu, dialog, [popover]");
+  if (opens) opened.add(opens);
+}
+
+// A menu has its `toggle` only after it has opened; before that it is clicked.
+for (const event of ["click", "beforetoggle", "toggle"]) document.addEventListener(event, noteOpening, true);
+
+export function openDialog(dialog) {
+  opened.add(dialog);
+  dialog.showModal();
+}
+
+// A dialog that was made for the moment, and goes when it is closed. A click beside it closes it.
+export function openNewDialog(dialog) {
+  document.body.append(dialog);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  window.htmx?.process(dialog);
+  openDialog(dialog);
 }
 
 // A part of a page, or JSON; null without a connection.

@@ -9,6 +9,7 @@ const here = () => location.pathname + location.search;
 let address = here();
 // An article that was fetched ahead is as good as new for so long.
 const FRESH = 600_000;
+const SOON = 100;
 const ahead = new Map();
 let loading = null;
 let turn = 0;
@@ -26,10 +27,12 @@ export async function open(row, { push = true } = {}) {
   if (html === null || mine !== turn) return;
   const wasOpen = isOpen();
   fill(html, row.dataset.id);
-  // The address of the next article can wait until it is seen: all links of a long list depend on it.
-  if (push && wasOpen) requestAnimationFrame(() => setTimeout(() => mine === turn && remember(row.dataset.id, link.href, true)));
+  // The address can wait until the reader pauses: with it the browser saves the state of all controls of a long list.
+  if (push && wasOpen) setTimeout(() => mine === turn && remember(row.dataset.id, link.href, true), SOON);
   else if (push) remember(row.dataset.id, link.href, false);
   if (row.classList.contains("unread") && document.documentElement.dataset.marks !== "manual") apply("read", row.dataset.id);
+  // Last: the focus needs the layout of all that has changed.
+  pane.focus({ preventScroll: true });
   if (!wasOpen) row.scrollIntoView({ block: "nearest" });
   // The one that comes next, in the direction in which the reader goes.
   fetchAhead(before && before === step(1, row) ? step(-1, row) : step(1, row));
@@ -70,9 +73,10 @@ async function fetchArticle(href) {
 }
 
 function fill(html, id) {
+  // First: afterwards it would need the layout of the new article.
+  pane.scrollTop = 0;
   pane.innerHTML = html;
   pane.dataset.id = id;
-  pane.scrollTop = 0;
   // Marks that were made since it was fetched.
   const marks = rowOf(id)?.classList;
   for (const [action, name] of [["star", "starred"], ["later", "later"]]) if (marks) display(marks.contains(name) ? action : OPPOSITE[action], id);
@@ -82,7 +86,6 @@ function fill(html, id) {
   opened?.classList.add("opened");
   if (opened && !step(1, opened) && !more() && one(".onward")) pane.append(one(".onward").cloneNode(true));
   window.htmx?.process(pane);
-  pane.focus({ preventScroll: true });
   document.title = `${one("h1", pane)?.textContent.trim() ?? ""} · Feedmill`;
 }
 

@@ -1,7 +1,7 @@
 // The menu of a row, for touch screens, which have neither keys nor buttons on hover.
 
 import { markSide } from "./bulk_marks.js";
-import { all, one, t } from "./page.js";
+import { all, one, openNewDialog, t } from "./page.js";
 import { pick } from "./rows.js";
 
 export function openMenu(row) {
@@ -13,9 +13,7 @@ export function openMenu(row) {
   menu.setAttribute("aria-label", title.textContent);
   menu.append(title, ...all(".marks > *", row).map(item), markBeside(row, "above", "up", t("mark_above")), markBeside(row, "below", "down", t("mark_below")), select(row));
   menu.addEventListener("click", () => menu.close());
-  menu.addEventListener("close", () => menu.remove());
-  document.body.append(menu);
-  menu.showModal();
+  openNewDialog(menu);
 }
 
 function item(mark) {

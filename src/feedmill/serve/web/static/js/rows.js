@@ -1,6 +1,6 @@
 // The rows of a list: which is current, which are picked, and what they are marked as.
 
-import { all, one, t } from "./page.js";
+import { all, articlePlace, one, t } from "./page.js";
 import { mark } from "./mark_queue.js";
 
 export const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar: "star", later: "unlater", unlater: "later" };
@@ -46,7 +46,7 @@ export const changes = (action, row) => row.classList.contains(kind(action)) !==
 export function display(action, id) {
   const row = rowOf(id);
   row?.classList.toggle(kind(action), sets(action));
-  for (const place of [row, document.getElementsByClassName("article-bar")[0]])
+  for (const place of [row, one(".article-bar", articlePlace)])
     for (const button of place ? all(`button[value="${action}:${id}"]`, place) : []) {
       button.value = `${OPPOSITE[action]}:${id}`;
       button.setAttribute("aria-pressed", String(!action.startsWith("un")));
@@ -55,7 +55,7 @@ export function display(action, id) {
 
 export function toggle(kind, id) {
   const row = rowOf(id);
-  const button = one(`button[value$=":${id}"].${kind}`);
+  const button = one(`button[value$=":${id}"].${kind}`, row ?? articlePlace);
   if (kind === "read") apply(row?.classList.contains("unread") || button?.value.startsWith("read:") ? "read" : "unread", id);
   else if (button) apply(button.value.split(":")[0], id);
 }

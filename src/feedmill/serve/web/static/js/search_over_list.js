@@ -1,6 +1,6 @@
 // Search over a list: a field above it, whose results take the place of its rows. Escape and Back give the list back.
 
-import { mustSignIn, one, showToast, t } from "./page.js";
+import { OVER, allOpen, mustSignIn, one, showToast, t } from "./page.js";
 import { list } from "./rows.js";
 
 const box = list && one("#search-over-list");
@@ -84,11 +84,10 @@ if (box) {
     event.preventDefault();
     if (field.value.trim()) find(new URLSearchParams(new FormData(event.target)));
   });
-  const isOver = () => one("dialog[open], .menu[open], :popover-open");
   document.addEventListener(
     "keydown",
     (event) => {
-      if (event.key !== "Escape" || event.isComposing || box.hidden || isOver()) return;
+      if (event.key !== "Escape" || event.isComposing || box.hidden || allOpen(OVER).length) return;
       if (one(".frame.reading") && event.target !== field) return;
       event.preventDefault();
       event.stopPropagation();

@@ -1,6 +1,6 @@
 // The feed list of the sidebar: fetches its rows when they come into sight, opens their menus, and lets them be dragged.
 
-import { all, fetchPart, one, send, showToast, t } from "./page.js";
+import { all, allOpen, fetchPart, one, openNewDialog, send, showToast, t } from "./page.js";
 
 const AHEAD = 600;
 const HELD = 500;
@@ -70,16 +70,12 @@ async function openMenu(row, x, y) {
   const query = row.dataset.in ? `?from=${row.dataset.in}` : "";
   const response = await fetchPart(`${link.pathname}/menu${query}`);
   if (!response?.ok) return showToast(t("failed"), "failed");
-  if (one("dialog[open]")) return;
+  if (allOpen("dialog[open]").length) return;
   const menu = Object.assign(document.createElement("dialog"), { className: "row-menu", ariaLabel: one(".name", link).textContent });
   menu.innerHTML = await response.text();
-  menu.addEventListener("close", () => menu.remove());
-  menu.addEventListener("click", ({ target }) => target === menu && menu.close());
   menu.addEventListener("keydown", move);
   menu.addEventListener("submit", (event) => submit(event, menu));
-  document.body.append(menu);
-  window.htmx?.process(menu);
-  menu.showModal();
+  openNewDialog(menu);
   if (!matchMedia("(min-width: 800px)").matches) return;
   const { width, height } = menu.getBoundingClientRect();
   Object.assign(menu.style, { margin: 0, left: `${Math.min(x, innerWidth - width - 8)}px`, top: `${Math.max(8, Math.min(y, innerHeight - height - 8))}px` });
