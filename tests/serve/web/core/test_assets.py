@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 
 from feedmill.serve import web
-from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, asset_url
+from feedmill.serve.web.core.assets import ASSETS, PAGE_SCRIPTS, STYLESHEET, asset_url
+from feedmill.serve.web.core.script_bundle import code_lines
 
 MOST_SCRIPT = 45_000
 MOST_STYLE = 19_000
@@ -45,14 +46,18 @@ def test_scripts_and_styles_stay_small() -> None:
     assert len(ASSETS[STYLESHEET].gzipped) < MOST_STYLE
 
 
-def test_our_scripts_are_sent_without_comments_and_indentation() -> None:
+def test_a_page_gets_its_script_with_all_modules_in_one_file_without_comments() -> None:
+    assert {name for name in ASSETS if name.startswith("js/")} == {f"js/{name}.js" for name in PAGE_SCRIPTS}
+    sent = {
+        line for name, asset in ASSETS.items() if name.startswith("js/") for line in asset.body.decode().splitlines()
+    }
     for path in (STATIC / "js").glob("*.js"):
-        lines = [line.strip() for line in path.read_text().splitlines()]
-        code = [line for line in lines if line and not line.startswith("//")]
+        code = code_lines(path.read_text())
 
-        assert ASSETS[f"js/{path.name}"].body.decode().splitlines() == code, path.name
+        assert {line.removeprefix("export ") for line in code if not line.startswith("import ")} <= sent, path.name
         # What begins with // in such a text would be taken for a comment.
         assert [line for line in code if line.count("`") % 2] == [], path.name
+    assert [line for line in sent if line.startswith(("//", " "))] == []
 
 
 def test_the_compressed_file_has_the_same_content() -> None:

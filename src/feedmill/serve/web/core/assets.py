@@ -2,8 +2,8 @@
 
 The hash is of all files together, so relative URLs between them work and one change renews all. The styles are joined
 into one file, which compresses better and needs one request. So are htmx and its extension: htmx processes the page in
-a timer that its script starts, and would miss an extension whose file arrives later. Our own scripts are sent without
-comments on lines of their own, and without indentation.
+a timer that its script starts, and would miss an extension whose file arrives later. Each script of ours that a page
+names is sent with the modules that it imports, as one file. Comments of scripts are not sent.
 """
 
 import gzip
@@ -17,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.serve.web.core.script_bundle import bundle, code_lines
+
 TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -26,7 +28,10 @@ TYPES = {
 }
 STYLESHEET = "feedmill.css"
 HTMX = "vendor/htmx.js"
+WORKER = "service_worker.js"
 HTMX_PARTS = ("vendor/htmx.min.js", "vendor/hx-sse.min.js")
+# What pages load: all pages with a frame, the first one of an installation, and the one without a connection.
+PAGE_SCRIPTS = ("app", "busy_forms", "offline")
 SHARED_STYLES = ("base", "controls", "frame", "list", "article", "shared")
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 CACHE_BRIEFLY = "public, max-age=60"
@@ -44,27 +49,28 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         if item.is_dir():
             yield from _walk(item, f"{prefix}{item.name}/")
         elif item.name.rpartition(".")[2] in TYPES:
-            name = prefix + item.name
-            is_own_script = name.endswith(".js") and not name.startswith("vendor/")
-            yield name, _without_comments(item.read_bytes()) if is_own_script else item.read_bytes()
-
-
-def _without_comments(script: bytes) -> bytes:
-    """The script without its lines that are comments, and without indentation; no text of ours spans several lines."""
-    lines = [line.strip() for line in script.splitlines()]
-    return b"\n".join(line for line in lines if line and not line.startswith(b"//")) + b"\n"
+            yield prefix + item.name, item.read_bytes()
 
 
 def _load() -> tuple[dict[str, Asset], str]:
     bodies = dict(_walk(files("feedmill.serve.web") / "static"))
     bodies[STYLESHEET] = b"\n".join(bodies.pop(name) for name in stylesheet_order(bodies))
     bodies[HTMX] = b"\n".join(bodies.pop(name) for name in HTMX_PARTS)
+    bodies = _with_bundles(bodies)
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in bodies.items())).hexdigest()[:12]
     assets = {
         name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
         for name, body in bodies.items()
     }
     return assets, digest
+
+
+def _with_bundles(bodies: dict[str, bytes]) -> dict[str, bytes]:
+    modules = {name: body.decode() for name, body in bodies.items() if name.startswith("js/")}
+    bundles = {f"js/{name}.js": bundle(name, lambda each: modules[f"js/{each}.js"]) for name in PAGE_SCRIPTS}
+    bundles[WORKER] = "\n".join(code_lines(bodies[WORKER].decode()))
+    others = {name: body for name, body in bodies.items() if name not in modules}
+    return others | {name: script.encode() for name, script in bundles.items()}
 
 
 def stylesheet_order(names: Iterable[str]) -> list[str]:
