@@ -27,6 +27,8 @@ D1 = "tests.services.d1:running_d1"
 CHROMIUM = "tests.services.chromium:running_chromium"
 NEWSBOAT = "tests.services.newsboat:installed_newsboat"
 LATER_NEWSBOAT = "tests.services.newsboat:later_newsboat"
+LIFEREA = "tests.services.desktop_readers:installed_liferea"
+RSSGUARD = "tests.services.desktop_readers:installed_rssguard"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
 REAL_HASHES = "tests.password_hashes:real_hashes"
@@ -126,6 +128,16 @@ def newsboat_service(request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def later_newsboat_service(request: pytest.FixtureRequest) -> Iterator[Any]:
     yield from _service(request, "a later newsboat", LATER_NEWSBOAT)
+
+
+@pytest.fixture(scope="session")
+def liferea_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "Liferea", LIFEREA)
+
+
+@pytest.fixture(scope="session")
+def rssguard_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "RSS Guard", RSSGUARD)
 
 
 @pytest.fixture(scope="session", autouse=True)
