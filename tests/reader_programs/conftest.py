@@ -12,6 +12,7 @@ from feedmill.library.users.app_passwords import create_app_password
 from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.user import Caller
+from feedmill.serve.web.users.known_apps import BY_ID, PATHS
 from tests.browser import sample_feeds
 from tests.browser.site_server import SiteServer, run_site_server
 from tests.scripted_web import Answer
@@ -30,6 +31,10 @@ class ReadingServer:
     @property
     def url(self) -> str:
         return self.server.origin
+
+    def address_for(self, app_id: str) -> str:
+        """The address that the page *Apps* tells Alice to enter in this app."""
+        return self.url + PATHS[BY_ID[app_id].api]
 
     def titles(self, *, unread: bool | None = None, starred: bool | None = None) -> set[str]:
         """The titles of Alice's entries, or of those in this state."""

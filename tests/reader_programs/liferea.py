@@ -105,7 +105,7 @@ class Liferea:
 def running_liferea(program: DesktopReader, desktop: Desktop, server: ReadingServer) -> Iterator[Liferea]:
     """Liferea with an account on the server, for the block."""
     desktop.environment.update(ENVIRONMENT)
-    account = {"url": server.url, "name": server.name, "password": server.password}
+    account = {"url": server.address_for("liferea"), "name": server.name, "password": server.password}
     quoted = {key: quoteattr(text) for key, text in account.items()}
     _write(desktop.home / ".config/liferea/feedlist.opml", FEED_LIST.format(account=ACCOUNT, **quoted))
     _write(desktop.home / ".config/glib-2.0/settings/keyfile", SETTINGS.format(port=desktop.proxy.port))

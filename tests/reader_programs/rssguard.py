@@ -97,7 +97,7 @@ class RssGuard:
         """Adds an account to the database of the program, which does not run."""
         account = {
             "service": FRESHRSS,
-            "url": server.url,
+            "url": server.address_for("rss_guard"),
             "username": server.name,
             "password": _encrypted(server.password),
             "intelligent_synchronization": True,

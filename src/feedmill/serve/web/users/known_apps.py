@@ -37,7 +37,8 @@ KNOWN_APPS = (
     KnownApp("readrops", "Readrops", "Android", "freshrss", "FreshRSS"),
     KnownApp("fluent_reader", "Fluent Reader", "Windows, macOS, Linux", "greader", "Google Reader API"),
     KnownApp("newsflash", "NewsFlash", "Linux", "miniflux", "Miniflux"),
-    KnownApp("rss_guard", "RSS Guard", "Windows, macOS, Linux", "freshrss", "FreshRSS"),
+    # With this choice it adds the path of FreshRSS by itself.
+    KnownApp("rss_guard", "RSS Guard", "Windows, macOS, Linux", "greader", "FreshRSS"),
     KnownApp("liferea", "Liferea", "Linux", "greader", "Google Reader API"),
     KnownApp("newsboat", "newsboat", "Linux, macOS", "miniflux", "miniflux"),
     KnownApp("other_greader", "Google Reader API", "", "greader", "Google Reader API"),
