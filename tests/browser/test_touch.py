@@ -10,6 +10,7 @@ from tests.browser.browser_user import BrowserUser
 from tests.browser.page_timers import RESTING_FINGER, SERVERS_TOAST
 
 BrowserUserMaker = Callable[..., BrowserUser]
+IS_PAINTED = "([x, y]) => Boolean(document.elementFromPoint(x, y)?.closest('.hint-of-swipe'))"
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ def test_a_swipe_shows_what_it_does_and_can_be_undone(browser_user: BrowserUserM
     touch.move(x - 100, y)
     expect(hint).to_have_text("Read later")
     expect(marked).to_contain_class("far")
+    box = hint.bounding_box()
+    assert box is not None
+    # Text alone is no proof: what is clipped has it too.
+    assert alice.page.evaluate(IS_PAINTED, [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
     touch.up()
     expect(marked).to_contain_class("later")
     expect(hint).to_have_count(0)
