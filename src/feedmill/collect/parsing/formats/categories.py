@@ -12,7 +12,9 @@ _MAX_CATEGORIES = 100
 def categories(fields: Fields, media: Fields) -> tuple[str, ...]:
     """The categories in document order, those of Media RSS last. A label for people is preferred to the term."""
     plan = fields.layout.plan
-    names = [*_topics(fields), *_media_topics(media)] if plan.has_topics else _labels(fields, plan.categories)
+    names = list(_topics(fields)) if plan.topics else _labels(fields, plan.categories)
+    if plan.media:
+        names += _media_topics(media)
     found = dict.fromkeys([name.strip()[:MAX_SHORT_TEXT] for name in names])
     found.pop("", None)
     return tuple(found)[:_MAX_CATEGORIES]

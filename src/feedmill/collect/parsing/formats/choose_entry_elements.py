@@ -24,8 +24,8 @@ _MEDIA = (
     "media:category",
     "media:keywords",
 )
-_TOPICS = (*_CATEGORIES, "categories", "itunes:category", "itunes:keywords", "keywords")
-_MORE_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords", *_MEDIA})
+_EXTENSION_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords"})
+_MEDIA_TOPICS = frozenset({"media:group", "media:content", "media:category", "media:keywords"})
 _FILES = frozenset({"enclosure", *_MEDIA})
 COVERS = ("itunes:image", "googleplay:image", "itunes:link", "podcast:image", "podcast:images")
 _IMAGES = frozenset({"enclosure", "image", *COVERS, *_MEDIA})
@@ -34,8 +34,8 @@ _IMAGES = frozenset({"enclosure", "image", *COVERS, *_MEDIA})
 class EntryPlan(Struct, frozen=True, gc=False):
     """By field of an entry the positions of the child elements that it is read from, the best first.
 
-    Groups are the positions of one name. `topics` has the categories with those of extensions, by name. A single
-    position is that of the first element, or `NOWHERE`.
+    Groups are the positions of one name. `topics` has the categories and those of extensions with their names, if there
+    are any of extensions. A single position is that of the first element, or `NOWHERE`.
     """
 
     guid: int
@@ -75,10 +75,10 @@ def plan_for(places: Places) -> EntryPlan:
         updated=newest_first(places, _UPDATED),
         authors=place_groups(places, _AUTHORS),
         categories=_in_order(places, _CATEGORIES),
-        topics=_named_in_order(places, _TOPICS),
+        topics=_topics(places),
         media=_in_order(places, _MEDIA),
         has_source="source" in places,
-        has_topics=not _MORE_TOPICS.isdisjoint(places),
+        has_topics=not _EXTENSION_TOPICS.isdisjoint(places) or not _MEDIA_TOPICS.isdisjoint(places),
         has_files=not _FILES.isdisjoint(places),
         has_images=not _IMAGES.isdisjoint(places),
     )
@@ -102,8 +102,10 @@ def _in_order(places: Places, names: Iterable[str]) -> tuple[int, ...]:
     return tuple(sorted(_joined(place_groups(places, names))))
 
 
-def _named_in_order(places: Places, names: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    found = [(name, place) for name in names for place in places.get(name, ())]
+def _topics(places: Places) -> tuple[tuple[str, int], ...]:
+    if _EXTENSION_TOPICS.isdisjoint(places):
+        return ()
+    found = [(name, place) for name in (*_CATEGORIES, *_EXTENSION_TOPICS) for place in places.get(name, ())]
     return tuple(sorted(found, key=lambda named: named[1]))
 
 

@@ -69,9 +69,9 @@ def media_picture_url(media: Fields, scope: XmlScope) -> str | None:
 
 def media_kind(file: Element) -> str:
     """What a Media RSS file is (image, audio, video): as it says, else by the ending of its address."""
-    kind = file.get("medium") or file.get("type", "").partition("/")[0]
+    kind = file.get("medium") or file.get("type")
     if kind:
-        return kind.strip().lower()
+        return kind.partition("/")[0]
     ending = _ENDING.search(file.get("url", "")[:_LONGEST_ADDRESS])
     return _KINDS.get(ending[1].lower(), "") if ending else ""
 
