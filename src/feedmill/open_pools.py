@@ -16,11 +16,9 @@ REDIS_QUEUES = "feedmill.coordination.connect_redis:connect_pool_queues"
 
 @asynccontextmanager
 async def open_pools(settings: Settings, db: Database) -> AsyncIterator[PoolService]:
-    """Opens the pools, with Redis or the database alone; at the end marks the remaining items as used."""
+    """Opens the pools, with Redis or the database alone."""
     async with AsyncExitStack() as stack:
         lists = None
         if url := settings.redis.get_secret_value():
             lists = PoolLists(*await stack.enter_async_context(import_by_name(REDIS_QUEUES)(url)))
-        pools = PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))
-        stack.push_async_callback(pools.close)
-        yield pools
+        yield PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))

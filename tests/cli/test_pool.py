@@ -1,7 +1,12 @@
 """`feedmill pool`: from a feed to a program, with commands only."""
 
+from feedmill.model.pool import PoolItemState, PoolKey, PoolKind
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.pools.items import claim_items
+from feedmill.store.pools.lost_items import hold_items
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
+from tests.pools.pool_rows import NOW
 
 
 async def test_new_entries_are_handed_out(cli: CommandLine) -> None:
@@ -66,6 +71,32 @@ async def test_a_group_is_changed_paused_and_deleted(cli: CommandLine) -> None:
     assert "pool_paused" in refused.err
     await cli.ok("pool", "delete", "1", "--yes")
     assert (await cli.run("pool", "show", "late news")).code == 2
+
+
+async def test_items_held_back_are_listed_and_decided(cli: CommandLine) -> None:
+    await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
+    await cli.ok("pool", "create", "all", "--on-loss", "release", "--release-after", "90", "--others-rpop")
+    db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
+    [taken] = await claim_items(db, PoolKey(1, PoolKind.TITLES), 1, PoolItemState.QUEUED, "filler", NOW)
+    await hold_items(db, [taken.id], NOW)
+    await db.close()
+
+    releasing = (await cli.ok("pool", "list")).out.splitlines()
+    await cli.ok("pool", "change", "all", "--on-loss", "hold", "--no-others-rpop")
+    header, titles, contents = ((await cli.ok("pool", "list")).out).splitlines()
+    [group] = (await cli.ok("pool", "show", "all")).records
+    [lost] = (await cli.ok("pool", "lost", "all", "titles")).records
+    released = await cli.ok("pool", "lost", "all", "titles", "--release")
+
+    columns = header.split("\t")
+    held, state = columns.index("held"), columns.index("state")
+    assert releasing[1].split("\t")[state] == "release follows"
+    assert [line.split("\t")[held] for line in (titles, contents)] == ["1", "0"]
+    assert [line.split("\t")[state] for line in (titles, contents)] == ["held back", "ok"]
+    assert (group["on_loss"], group["release_after_seconds"], group["others_rpop"]) == ("hold", 90, False)
+    assert (group["titles"]["held"], "counts" in group["titles"]) == (1, False)
+    assert (lost["id"], lost["is_held"]) == (taken.id, True)
+    assert released.out == "1 available again\n"
 
 
 async def test_a_right_to_take_is_granted_listed_and_revoked(cli: CommandLine) -> None:

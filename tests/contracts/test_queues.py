@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
@@ -9,9 +10,11 @@ from redis.asyncio import Redis
 from feedmill.coordination.pool_queues import (
     FILL_LOCK_LENGTH,
     FillLock,
+    ListObservation,
     PoolQueues,
     QueuedItem,
     fill_lock_name,
+    list_state_name,
     pool_list_name,
     used_ids_name,
 )
@@ -23,7 +26,7 @@ from tests.services.server import Service, free_port
 from tests.waiting import LONGEST_WAIT
 
 NAME = pool_list_name("titles", 7)
-OURS = FillLock(NAME, "filler 1")
+OURS = FillLock(NAME, "filler 1", "first")
 
 
 @pytest.fixture
@@ -38,7 +41,9 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 async def queues(request: pytest.FixtureRequest, redis_service: Service, redis: Redis) -> AsyncIterator[PoolQueues]:
     client = connect_without_retry(redis_service.url)
     await redis.set(fill_lock_name(NAME), OURS.owner)
-    yield RedisPoolQueues(client)
+    queues = RedisPoolQueues(client)
+    await queues.start(OURS)
+    yield queues
     await client.aclose()
 
 
@@ -68,6 +73,62 @@ async def test_a_filler_that_lost_its_lock_adds_nothing(queues: PoolQueues) -> N
     assert not await queues.push(FillLock(NAME, "filler 2"), numbered(1))
 
     assert await queues.length(NAME) == 0
+
+
+async def test_a_filler_whose_list_was_lost_adds_nothing(queues: PoolQueues, redis: Redis) -> None:
+    await redis.delete(NAME, list_state_name(NAME))
+
+    assert not await queues.push(OURS, numbered(1))
+    assert await queues.start(replace(OURS, life="second"))
+    assert not await queues.push(OURS, numbered(1))
+
+    assert await queues.push(replace(OURS, life="second"), numbered(1))
+
+
+async def test_a_list_is_started_only_with_the_lock(queues: PoolQueues) -> None:
+    assert not await queues.start(FillLock(NAME, "filler 2", "second"))
+
+    assert (await queues.observe(NAME)).life == "first"
+
+
+async def test_items_that_were_put_back_are_popped_next_in_their_order(queues: PoolQueues) -> None:
+    await queues.push(OURS, numbered(1, 2, 3))
+
+    await queues.put_back(NAME, await queues.pop(NAME, 2))
+
+    assert await queues.pop(NAME, 3) == numbered(1, 2, 3)
+
+
+async def test_items_that_others_take_are_counted_until_they_are_forgotten(queues: PoolQueues, redis: Redis) -> None:
+    await queues.push(OURS, numbered(*range(10)))
+    await queues.put_back(NAME, await queues.pop(NAME, 4))
+    await queues.pop(NAME, 2)
+    assert await queues.observe(NAME) == ListObservation("first", 8, 0)
+
+    await redis.rpop(NAME, 3)
+    await redis.lpop(NAME)
+    await queues.pop(NAME, 1)
+
+    assert await queues.observe(NAME) == ListObservation("first", 3, 4)
+    await queues.forget_taken_by_others(NAME, 4)
+    assert await queues.observe(NAME) == ListObservation("first", 3, 0)
+
+
+async def test_items_that_others_add_do_not_hide_what_others_take(queues: PoolQueues, redis: Redis) -> None:
+    await queues.push(OURS, numbered(1))
+    await redis.lpush(NAME, '{"id": 2, "text": "x"}')
+    await queues.observe(NAME)
+
+    await redis.rpop(NAME, 2)
+
+    assert await queues.observe(NAME) == ListObservation("first", 0, 2)
+
+
+async def test_a_wiped_list_has_no_token(queues: PoolQueues, redis: Redis) -> None:
+    await queues.push(OURS, numbered(1))
+    await redis.flushdb()
+
+    assert await queues.observe(NAME) == ListObservation(None, 0, 0)
 
 
 async def test_all_ids_in_a_list_are_told_however_many(queues: PoolQueues) -> None:
@@ -106,7 +167,7 @@ async def test_the_list_is_what_other_programs_rely_on(queues: PoolQueues, redis
     await RedisLocks(redis).lock(fill_lock_name(NAME), OURS.owner, FILL_LOCK_LENGTH)
     await queues.push(OURS, [QueuedItem(12345, "这是标题"), QueuedItem(12346, "", "/api/pools/items/12346")])
 
-    assert sorted(await redis.keys()) == ["titles:pool:7", "titles:pool:7:filling"]
+    assert sorted(await redis.keys()) == ["titles:pool:7", "titles:pool:7:filling", "titles:pool:7:state"]
     assert 30 < await redis.ttl("titles:pool:7:filling") <= 60
     assert await redis.rpop("titles:pool:7") == '{"id":12345,"text":"这是标题"}'
     assert await redis.rpop("titles:pool:7") == '{"id":12346,"text":"","ref":"/api/pools/items/12346"}'

@@ -16,6 +16,7 @@ from feedmill.coordination.redis_pool_queues import connect_without_retry
 from feedmill.logs import set_up
 from feedmill.model.pool import PoolItem, PoolKind
 from feedmill.open_pools import open_pools
+from feedmill.pools import consumer as consumer_module
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.service import PoolService
 from feedmill.settings import load_settings
@@ -25,6 +26,10 @@ from tests.waiting import slow_pace
 GROUP = "drill"
 CHUNK_SIZE = 20
 TEND_EVERY = timedelta(seconds=0.1)
+# Shorter than in earnest, so that what killed workers leave is found while the test runs.
+AUDIT_EVERY = timedelta(seconds=2)
+MIN_QUEUED_AGE = timedelta(seconds=10)
+PREFETCH_LEASE = timedelta(seconds=5)
 REST = 0.05
 # Without a pause this consumer would leave nothing to the others.
 THINK = 0.02
@@ -68,7 +73,9 @@ async def _run_worker(job: PoolWorkerJob) -> None:
 
 
 async def _fill(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
-    pools.maintainer.every = TEND_EVERY
+    assert pools.maintainer.audit is not None
+    pools.maintainer.every, pools.maintainer.audit_every = TEND_EVERY, AUDIT_EVERY
+    pools.maintainer.audit.min_age = MIN_QUEUED_AGE
     tending = asyncio.create_task(pools.maintainer.run())
     await stop.wait()
     tending.cancel()
@@ -83,6 +90,7 @@ async def _pop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog,
 
 
 async def _consume(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
+    consumer_module.PREFETCH_LEASE = PREFETCH_LEASE
     async with pools.consumer(GROUP) as consumer:
         while not stop.is_set():
             items = await consumer.take(CHUNK_SIZE)

@@ -1,4 +1,4 @@
-"""Pool workers are killed while Redis restarts and is wiped: no item is handed out twice.
+"""Pool workers are killed while Redis restarts and is wiped: no item is handed out twice, or none is lost.
 
 The short form runs with all tests; `make drill` runs the long one.
 """
@@ -18,7 +18,7 @@ import pytest
 from redis.asyncio import Redis
 
 from feedmill.coordination.redis_client import connect
-from feedmill.model.pool import Guarantee, PoolCounts, PoolKind, PoolOptions, PoolRule
+from feedmill.model.pool import Guarantee, LossPolicy, OnLoss, PoolCounts, PoolKind, PoolOptions, PoolRule
 from feedmill.open_pools import open_pools
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.lost_items import LostItemSearch
@@ -34,6 +34,9 @@ from tests.waiting import LONGEST_WAIT, fault_lasts, until
 TITLES = PoolKind.TITLES
 AT_ONCE = LostItemSearch(timedelta(0), timedelta(seconds=1.5))
 TAKERS = ["pop"] * 4 + ["consume"] * 2 + ["rpop"] * 2
+OWN_TAKERS = ["pop"] * 6
+HOLD = LossPolicy(OnLoss.HOLD, others_rpop=True)
+RELEASE = LossPolicy(OnLoss.RELEASE, release_after_seconds=2, others_rpop=True)
 
 # As fast as PostgreSQL can: 240,000 rows one by one would take longer than the test.
 ADD_ENTRIES = """
@@ -58,6 +61,7 @@ class PoolRunPlan:
     restarts: int
     flushes: int
     seconds: float
+    loss: LossPolicy = HOLD
 
 
 @dataclass
@@ -142,7 +146,7 @@ async def pool_run(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 async def run_plan(pool_run: PoolRun, plan: PoolRunPlan) -> None:
     """Runs the plan until the last item is handed out."""
-    group = await pool_run.pools.create(GROUP, PoolRule(feeds=(0,)), plan.options, plan.options)
+    group = await pool_run.pools.create(GROUP, PoolRule(feeds=(0,)), plan.options, plan.options, loss=plan.loss)
     feed = await add_feed(pool_run.db, "https://example.org/feed", datetime.now(UTC))
     await pool_run.db.exec(ADD_ENTRIES.format(feed=feed.id, many=plan.items, at=AT))
     await pool_run.db.exec(ADD_ITEMS.format(group=group.id, at=AT))
@@ -150,7 +154,7 @@ async def run_plan(pool_run: PoolRun, plan: PoolRunPlan) -> None:
     for role in [*["fill"] * 3, *plan.takers]:
         pool_run.start(role)
     await _cause_faults(pool_run, plan)
-    await _until_all_gone(pool_run, plan)
+    await (_until_all_gone if plan.loss is HOLD else _until_all_used)(pool_run, plan)
     # A process that has only just started is ended by the signal itself.
     assert set(await pool_run.stop()) <= {0, -signal.SIGTERM}
 
@@ -190,6 +194,16 @@ async def _until_all_gone(pool_run: PoolRun, plan: PoolRunPlan) -> None:
     await until(are_all_gone, plan.seconds, "items are left")
 
 
+async def _until_all_used(pool_run: PoolRun, plan: PoolRunPlan) -> None:
+    """Until nothing is left, except what a running consumer has fetched."""
+
+    async def are_all_used() -> bool:
+        counts = await pool_run.counts()
+        return not (counts.available or counts.queued or counts.held or counts.leased)
+
+    await until(are_all_used, plan.seconds, "items are held back")
+
+
 async def hand_out_the_rest(pool_run: PoolRun) -> list[int]:
     """Hands out what stopped workers gave back."""
     await pool_run.pools.maintainer.run_once()
@@ -207,9 +221,32 @@ async def check_at_most_once(pool_run: PoolRun, plan: PoolRunPlan) -> None:
 
     assert [id for id, times in Counter(handed).items() if times > 1] == []
     assert counts.total == plan.items
-    # What is not used is queued, in no list, and reported as lost.
-    assert (counts.used + len(lost), counts.queued) == (plan.items, len(lost))
+    # What is not used is held back, or queued and in no list, and reported as lost.
+    assert (counts.used + len(lost), counts.queued + counts.held) == (plan.items, len(lost))
     print(f"{len(handed)} handed out, {counts}, killed {dict(pool_run.kills)}")
+
+
+async def check_nothing_lost(pool_run: PoolRun, plan: PoolRunPlan) -> None:
+    handed = Counter(pool_run.handed_out() + await hand_out_the_rest(pool_run))
+    counts = await pool_run.counts()
+
+    assert counts == PoolCounts(used=plan.items)
+    # A call that is killed after its mark, and before it returns, has taken at most one chunk with it.
+    killed_calls = pool_run.kills["pop"] + pool_run.kills["consume"]
+    assert plan.items - len(handed) <= killed_calls * CHUNK_SIZE
+    repeats = sum(handed.values()) - len(handed)
+    print(f"{len(handed)} of {plan.items} handed out, {repeats} again, {counts}, killed {dict(pool_run.kills)}")
+
+
+async def check_own_calls(pool_run: PoolRun, plan: PoolRunPlan) -> None:
+    """Nothing twice and nothing held back: what our own calls hand out is never in doubt."""
+    handed = Counter(pool_run.handed_out())
+    counts = await pool_run.counts()
+
+    assert [id for id, times in handed.items() if times > 1] == []
+    assert counts == PoolCounts(used=plan.items)
+    assert plan.items - len(handed) <= pool_run.kills["pop"] * CHUNK_SIZE
+    print(f"{len(handed)} of {plan.items} handed out, {counts}, killed {dict(pool_run.kills)}")
 
 
 async def check_lease(pool_run: PoolRun, plan: PoolRunPlan) -> None:
@@ -237,6 +274,24 @@ async def test_nothing_is_handed_out_twice_whatever_is_killed_restarted_or_wiped
     assert len(pool_run.handed_out()) > 10_000
 
 
+async def test_nothing_is_lost_if_items_in_doubt_are_released(pool_run: PoolRun) -> None:
+    small = PoolOptions(size=1500, refill_below=1000)
+    plan = PoolRunPlan(12_000, small, TAKERS, kills=5, restarts=1, flushes=1, seconds=60, loss=RELEASE)
+
+    await run_plan(pool_run, plan)
+
+    await check_nothing_lost(pool_run, plan)
+
+
+async def test_what_only_our_own_calls_hand_out_comes_back_without_a_command(pool_run: PoolRun) -> None:
+    small = PoolOptions(size=1500, refill_below=1000)
+    plan = PoolRunPlan(12_000, small, OWN_TAKERS, kills=3, restarts=1, flushes=1, seconds=60, loss=LossPolicy())
+
+    await run_plan(pool_run, plan)
+
+    await check_own_calls(pool_run, plan)
+
+
 async def test_leases_repeat_no_more_than_what_killed_workers_held(pool_run: PoolRun) -> None:
     plan = PoolRunPlan(4_000, LEASE, ["lease"] * 8, kills=4, restarts=1, flushes=0, seconds=60)
 
@@ -254,6 +309,28 @@ async def test_two_hundred_thousand_items_are_handed_out_at_most_once(pool_run: 
 
     await check_at_most_once(pool_run, plan)
     assert len(pool_run.handed_out()) >= 200_000
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(900)
+async def test_of_two_hundred_thousand_items_none_is_lost_if_those_in_doubt_are_released(pool_run: PoolRun) -> None:
+    plan = PoolRunPlan(240_000, PoolOptions(), TAKERS, kills=20, restarts=5, flushes=1, seconds=600, loss=RELEASE)
+
+    await run_plan(pool_run, plan)
+
+    await check_nothing_lost(pool_run, plan)
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(900)
+async def test_two_hundred_thousand_items_of_our_own_calls_are_never_in_doubt(pool_run: PoolRun) -> None:
+    plan = PoolRunPlan(
+        240_000, PoolOptions(), OWN_TAKERS, kills=20, restarts=5, flushes=1, seconds=600, loss=LossPolicy()
+    )
+
+    await run_plan(pool_run, plan)
+
+    await check_own_calls(pool_run, plan)
 
 
 @pytest.mark.drill

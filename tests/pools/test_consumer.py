@@ -1,17 +1,16 @@
 """The consumer in Python: every item once, every use recorded, and unused items returned."""
 
 import asyncio
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
-from feedmill.model.pool import Guarantee, PoolCounts, PoolItem, PoolKind, PoolOptions
+from feedmill.model.pool import Guarantee, PoolCounts, PoolItem, PoolKey, PoolKind, PoolOptions
 from feedmill.pools import consumer, lease_consumer, used_item_buffer
-from feedmill.pools.consumer import PoolConsumer
+from feedmill.pools.consumer import PREFETCH_LEASE, PoolConsumer
 from feedmill.pools.errors import ItemsNotMarkedUsed
-from feedmill.pools.lost_items import LostItemSearch
+from feedmill.pools.held_item import HeldItem
 from feedmill.pools.pool import Pool
 from feedmill.pools.pop import take_available
 from feedmill.pools.service import PoolService
@@ -26,6 +25,10 @@ from tests.waiting import LONGEST_WAIT, until
 
 TITLES = PoolKind.TITLES
 NAMES = [f"e{number:02}" for number in range(30)]
+
+
+async def away(*args: object) -> int:
+    raise DatabaseUnavailable("away")
 
 
 async def counts(pools: PoolService) -> PoolCounts:
@@ -155,25 +158,83 @@ async def test_a_slow_consumer_reserves_few_items(any_pools: PoolService, db: Da
     assert 3 <= in_hand <= 5
 
 
-async def test_items_held_by_a_killed_consumer_are_listed(any_pools: PoolService, db: Database, clock: Clock) -> None:
+async def test_items_of_a_killed_consumer_are_held_back_and_listed(
+    any_pools: PoolService, db: Database, clock: Clock
+) -> None:
     await add_pool(db, NAMES)
     await any_pools.maintainer.run_once()
     killed = PoolConsumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
     handed = await killed.take(3)
-    clock.now += SECOND
+    clock.now += PREFETCH_LEASE
 
-    lost = await any_pools.lost("news", TITLES, LostItemSearch(timedelta(0), timedelta(0)))
+    lost = await any_pools.lost("news", TITLES)
 
     assert [item.id for item in lost] == [item.id for item in handed]
+    assert (await counts(any_pools)).held == 3
+
+
+async def test_marks_that_the_database_could_not_store_are_stored_later(
+    any_pools: PoolService, db: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_pool(db, NAMES[:3])
+    await any_pools.maintainer.run_once()
+
+    async with any_pools.consumer("news") as items:
+        with monkeypatch.context() as patch:
+            patch.setattr(used_item_buffer, "mark_prefetched_used", away)
+            await items.take(3)
+            clock.now += PREFETCH_LEASE
+            await any_pools.maintainer.run_once()
+        assert (await counts(any_pools)).held == 3
+
+    assert await counts(any_pools) == PoolCounts(used=3)
+
+
+async def test_items_that_cannot_be_leased_go_back_to_the_list(
+    pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_pool(db, NAMES[:3])
+    await pools.maintainer.run_once()
+
+    async with pools.consumer("news") as items:
+        with monkeypatch.context() as patch:
+            patch.setattr(consumer, "take_queued_items", away)
+            with pytest.raises(DatabaseUnavailable):
+                await items.take(3)
+        assert (await pools.status("news", TITLES)).in_list == 3
+        assert [item.text for item in await items.take(3)] == NAMES[:3]
+
+
+async def test_a_consumer_that_runs_keeps_what_it_has_fetched(
+    any_pools: PoolService, db: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extended = 0
+
+    async def count(*args: Any) -> int:
+        nonlocal extended
+        changed = await extend_items(*args)
+        extended += 1
+        return changed
+
+    monkeypatch.setattr(consumer, "extend_items", count)
+    monkeypatch.setattr(PoolConsumer, "_ahead", lambda consumer: 30)
+    await add_pool(db, NAMES)
+    await any_pools.maintainer.run_once()
+
+    async with any_pools.consumer("news") as items:
+        await items.take(1)
+        for number in range(1, 6):
+            clock.now += PREFETCH_LEASE / 3
+            jump(PREFETCH_LEASE.total_seconds() / 3)
+            await until(lambda number=number: extended == number, otherwise="the leases were not extended")
+            await any_pools.maintainer.run_once()
+        assert await counts(any_pools) == PoolCounts(used=1, leased=29)
 
 
 async def test_a_use_that_cannot_be_recorded_is_reported(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def away(*args: object) -> int:
-        raise DatabaseUnavailable("away")
-
-    monkeypatch.setattr(used_item_buffer, "settle_items", away)
-    used_items = UsedItemBuffer(db, "alice", timeout=0.05)
-    used_items.add([1, 2, 3])
+    monkeypatch.setattr(used_item_buffer, "mark_prefetched_used", away)
+    used_items = UsedItemBuffer(db, PoolKey(1, TITLES), timeout=0.05)
+    used_items.add(HeldItem(PoolItem(id, ""), "token") for id in (1, 2, 3))
 
     with pytest.raises(ItemsNotMarkedUsed) as told:
         await used_items.close()

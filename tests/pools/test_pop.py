@@ -18,7 +18,7 @@ from feedmill.pools.lost_items import LostItemSearch
 from feedmill.pools.pool_tools import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
-from feedmill.store.pools import items as store
+from feedmill.store.pools import lost_items
 from feedmill.store.schema import entries, pool_items
 from feedmill.store.users.users import add_user
 from tests.pools.conftest import Clock
@@ -62,23 +62,6 @@ async def test_an_empty_list_is_backed_by_the_database(pools: PoolService, db: D
     handed = await pools.pop("news", TITLES, 4)
 
     assert [item.text for item in handed] == ["a", "b", "c", "d"]
-
-
-async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
-    pools: PoolService, db: Database, redis: Redis, clock: Clock
-) -> None:
-    await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
-    await pools.maintainer.run_once()
-    await redis.flushall()
-
-    handed = await pools.pop("news", TITLES, 4)
-    clock.now += SECOND
-
-    assert [item.text for item in handed] == ["c", "d"]
-    lost = await pools.lost("news", TITLES, AT_ONCE)
-    assert len(lost) == 2
-    assert await pools.release_lost("news", TITLES, AT_ONCE) == 2
-    assert [item.text for item in await pools.pop("news", TITLES, 4)] == ["a", "b"]
 
 
 async def test_items_in_a_list_are_not_lost(pools: PoolService, db: Database, clock: Clock) -> None:
@@ -222,9 +205,10 @@ async def test_popping_from_a_pool_with_leases_is_refused(any_pools: PoolService
         await any_pools.pop("news", TITLES)
 
 
-async def test_uses_that_the_database_could_not_record_are_recorded_later(
+async def test_items_that_the_database_could_not_mark_go_back_to_the_list(
     pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Handed out without a mark, they would be handed out again if Redis lost its list now."""
     await add_pool(db, ["a", "b"])
     await pools.maintainer.run_once()
 
@@ -233,13 +217,11 @@ async def test_uses_that_the_database_could_not_record_are_recorded_later(
 
     with monkeypatch.context() as patch:
         patch.setattr("feedmill.pools.pop.settle_items", away)
-        handed = await pools.pop("news", TITLES, 2)
-    assert [item.text for item in handed] == ["a", "b"]
-    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2)
+        with pytest.raises(DatabaseUnavailable):
+            await pools.pop("news", TITLES, 2)
 
-    await pools.close()
-
-    assert (await pools.status("news", TITLES)).counts == PoolCounts(used=2)
+    assert (await pools.status("news", TITLES)).in_list == 2
+    assert [item.text for item in await pools.pop("news", TITLES, 2)] == ["a", "b"]
 
 
 async def test_an_item_that_was_released_meanwhile_is_not_handed_out_from_the_list_too(
@@ -248,7 +230,7 @@ async def test_an_item_that_was_released_meanwhile_is_not_handed_out_from_the_li
     await add_pool(db, ["a", "b"])
     await pools.maintainer.run_once()
     [first, _] = await items_of(db)
-    await store.release_items(db, [first["id"]], clock())  # type: ignore[list-item]
+    await lost_items.release_items(db, [first["id"]], clock())  # type: ignore[list-item]
 
     handed = await pools.pop("news", TITLES, 9)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from feedmill.archive import store_ownership
 from feedmill.archive import object_keys
 from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
-from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, pool_list_name, used_ids_name
+from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, list_state_name, pool_list_name, used_ids_name
 from feedmill.coordination.presence import PRESENCE_TIMEOUT
 from feedmill.coordination.redis_slots_and_locks import host_key, pause_key
 from feedmill.coordination.redis_presence import PRESENCE_KEY
@@ -21,8 +21,8 @@ change with any version.
 
 REDIS = """\
 Only with the setting `redis`. All of it may be lost at any time: due feeds, claims, pool items and batches are in the
-database, and Redis is filled again automatically. A lost list of a pool with the guarantee `at_most_once` needs a
-[decision](../running/pools.md#when-something-is-lost), so let Redis evict nothing (`maxmemory-policy noeviction`).
+database, and Redis is filled again automatically. A lost list from which other programs `RPOP` needs a
+[decision](../running/pools.md#after-a-crash), so let Redis evict nothing (`maxmemory-policy noeviction`).
 """
 
 OBJECTS = """\
@@ -67,6 +67,8 @@ def _redis() -> list[tuple[str, str, str, str]]:
          "until read", "add"),
         (_form(fill_lock_name(titles)), "a process fills the list; the same for `contents`", _span(FILL_LOCK_LENGTH),
          "read"),
+        (_form(list_state_name(titles)), "the token of the list, and the length that it has unless others take from it: "
+         "a hash; the same for `contents`", "as the list", "–"),
         *((f"`{queue}`", "messages for workers, in Celery's format "
            "([tasks](../running/scaled-out.md#for-other-programs))", "until done", "add") for queue in QUEUES),
         ("`celery-task-meta-{id}`", "the result of a message", _span(RESULT_EXPIRY), "read"),

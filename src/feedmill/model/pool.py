@@ -24,6 +24,7 @@ class PoolItemState(IntEnum):
     QUEUED = 2
     LEASED = 3
     DEAD = 4
+    HELD = 5
 
 
 class Guarantee(StrEnum):
@@ -31,6 +32,13 @@ class Guarantee(StrEnum):
 
     AT_MOST_ONCE = "at_most_once"
     LEASE = "lease"
+
+
+class OnLoss(StrEnum):
+    """What becomes of items that may have been used: `hold` them until a person decides, or `release` them later."""
+
+    HOLD = "hold"
+    RELEASE = "release"
 
 
 class ContentFormat(StrEnum):
@@ -77,6 +85,22 @@ class PoolOptions:
         return timedelta(seconds=self.lease_seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class LossPolicy:
+    """What happens to items that a crash leaves in doubt.
+
+    `others_rpop` says that programs take from the Redis lists with RPOP; without it this is noticed within seconds.
+    """
+
+    on_loss: OnLoss = OnLoss.HOLD
+    release_after_seconds: int = 600
+    others_rpop: bool = False
+
+    @property
+    def release_after(self) -> timedelta:
+        return timedelta(seconds=self.release_after_seconds)
+
+
 class PoolKey(NamedTuple):
     """Identifies a pool by group and kind."""
 
@@ -100,6 +124,7 @@ class PoolGroup:
     titles: PoolOptions = field(default_factory=PoolOptions)
     contents: PoolOptions = field(default_factory=PoolOptions)
     paused: bool = False
+    loss: LossPolicy = field(default_factory=LossPolicy)
 
     def options(self, kind: PoolKind) -> PoolOptions:
         return self.titles if kind is PoolKind.TITLES else self.contents
@@ -169,19 +194,26 @@ class PoolCounts:
     leased: int = 0
     used: int = 0
     dead: int = 0
+    held: int = 0
 
     @property
     def total(self) -> int:
-        return self.available + self.queued + self.leased + self.used + self.dead
+        return self.available + self.queued + self.leased + self.used + self.dead + self.held
 
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """The counts of a pool. `in_list` is None when Redis is not used or does not answer."""
+    """The counts of a pool. `in_list` is None when Redis is not used or does not answer.
+
+    `is_list_lost`: Redis has lost the list, and the items in it were not recovered yet. `rpop_seen_at` is when a
+    program was last seen to take from the list with RPOP.
+    """
 
     counts: PoolCounts
-    in_list: int | None
-    filled_by: str | None
+    in_list: int | None = None
+    filled_by: str | None = None
+    is_list_lost: bool = False
+    rpop_seen_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +226,10 @@ class PoolFailure:
 
 @dataclass(frozen=True, slots=True)
 class LostPoolItem:
-    """An item that is queued and in no list: lost in a crash, or used by a program that did not report it."""
+    """An item that is held back, or queued and in no list: a crash left it, or a program used it without a report."""
 
     id: int
     entry_id: int
     queued_at: datetime
     queued_by: str | None
+    is_held: bool = False

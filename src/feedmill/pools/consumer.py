@@ -8,6 +8,7 @@ async with pools.consumer("news") as consumer:
 import asyncio
 from collections import deque
 from contextlib import suppress
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
@@ -15,20 +16,25 @@ from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token
+from feedmill.pools.held_item import HeldItem, ids_by_token
+from feedmill.pools.lost_lists import recover_for_pop
 from feedmill.pools.pool import Pool
 from feedmill.pools.pool_tools import PoolTools
-from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
+from feedmill.pools.pop import current_items, put_back, take_available, take_listed
 from feedmill.pools.used_item_buffer import CHUNK_SIZE, UsedItemBuffer
-from feedmill.store.pools.items import release_items
+from feedmill.store.pools.items import extend_items, give_back_items, item_ids_taken_with
+from feedmill.store.pools.prefetched_items import take_queued_items
 
 log = get_logger(__name__)
 
 # Seconds before an empty pool is tried again.
 EMPTY_WAIT = 1.0
+# How long fetched items belong to the consumer. It extends this while it runs; after a crash they are held back.
+PREFETCH_LEASE = timedelta(minutes=2)
 
 
 class PoolConsumer:
-    """Hands items out at most once. Items not handed out at the end are released; after a crash they stay queued."""
+    """Hands items out at most once. Items not handed out at the end are released; after a crash they are held back."""
 
     def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True) -> None:
         self._tools = tools
@@ -37,19 +43,23 @@ class PoolConsumer:
         self._wait = wait
         self._handed = 0
         self._fetched_at = 0.0
-        self._ready: deque[PoolItem] = deque()
-        self._used_items = UsedItemBuffer(tools.db, who, tools.clock)
+        self._ready: deque[HeldItem] = deque()
+        self._used_items = UsedItemBuffer(tools.db, pool.key, tools.clock)
 
     async def __aenter__(self) -> Self:
-        self._flushing = asyncio.create_task(self._used_items.keep_flushing())
+        self._tasks = [
+            asyncio.create_task(self._used_items.keep_flushing()),
+            asyncio.create_task(self._keep_extending()),
+        ]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._flushing.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._flushing
+        for task in self._tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await self._release()
         await self._used_items.close()
 
@@ -78,9 +88,9 @@ class PoolConsumer:
 
     def _hand_out(self, most: int) -> list[PoolItem]:
         handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
-        self._used_items.add(item.id for item in handed)
+        self._used_items.add(handed)
         self._handed += len(handed)
-        return handed
+        return [held.item for held in handed]
 
     def _ahead(self) -> int:
         """About as many items as are handed out in a second, so that a slow program holds few back from others."""
@@ -91,25 +101,49 @@ class PoolConsumer:
 
     async def _fetch(self, most: int) -> bool:
         """Takes items from the list or the database into `_ready`; False when there are none."""
-        popped = await take_listed(self._tools, self._pool, most)
-        if popped:
-            try:
-                self._ready += await current_items(self._tools, self._pool, popped)
-            except DatabaseError as error:
-                log.warning("pool_items_handed_out_unchecked", items=len(popped), reason=str(error))
-                self._ready += as_listed(popped)
-            return True
         token = new_token(self._who)
-        items = await take_available(self._tools, self._pool, most, PoolItemState.QUEUED, token)
-        self._ready += items
+        items = await self._take_listed(most, token) or await self._take_available(most, token)
+        if not items and await recover_for_pop(self._tools, self._pool):
+            items = await self._take_available(most, token)
+        self._ready += [HeldItem(item, token) for item in items]
         return bool(items)
 
-    async def _release(self) -> None:
-        left = [item.id for item in self._ready]
-        self._ready.clear()
-        if not left:
-            return
+    async def _take_listed(self, most: int, token: str) -> list[PoolItem]:
+        """Items of the list, leased in the database before they are handed out; the others are not handed out."""
+        tools, pool = self._tools, self._pool
+        popped = await take_listed(tools, pool, most)
+        if not popped:
+            return []
         try:
-            await release_items(self._tools.db, left, self._tools.clock())
-        except DatabaseError as error:
-            log.error("pool_items_not_released", item_ids=left, reason=str(error))
+            items = await current_items(tools, pool, popped)
+            ids, now = [item.id for item in items], tools.clock()
+            if await take_queued_items(tools.db, ids, token, now + PREFETCH_LEASE, now) == len(ids):
+                return items
+            taken = await item_ids_taken_with(tools.db, token)
+        except DatabaseError:
+            await put_back(tools, pool, popped)
+            raise
+        return [item for item in items if item.id in taken]
+
+    async def _take_available(self, most: int, token: str) -> list[PoolItem]:
+        until = self._tools.clock() + PREFETCH_LEASE
+        return await take_available(self._tools, self._pool, most, PoolItemState.LEASED, token, until)
+
+    async def _keep_extending(self) -> None:
+        while True:
+            await asyncio.sleep(PREFETCH_LEASE.total_seconds() / 3)
+            try:
+                for token, ids in ids_by_token(self._ready):
+                    until = self._tools.clock() + PREFETCH_LEASE
+                    await extend_items(self._tools.db, self._pool.key, ids, token, until)
+            except DatabaseError as error:
+                log.warning("pool_leases_not_extended", reason=str(error))
+
+    async def _release(self) -> None:
+        left = ids_by_token(self._ready)
+        self._ready.clear()
+        for token, ids in left:
+            try:
+                await give_back_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
+            except DatabaseError as error:
+                log.error("pool_items_not_released", item_ids=ids, reason=str(error))

@@ -1,19 +1,21 @@
 """Fills the Redis list of a pool: items are reserved in the database first, then pushed.
 
-lock → (renew → reserve a chunk → push it)* → unlock
+lock → recover a lost list → (renew → reserve a chunk → push it)* → unlock
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, FillLock, QueuedItem, fill_lock_name
+from feedmill.coordination.pool_queues import FillLock, QueuedItem
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token, process_name
 from feedmill.pools.item_texts import to_queued_items
+from feedmill.pools.list_lock import lock_list, renew_list_lock
+from feedmill.pools.lost_lists import drain_list, recover_list
 from feedmill.pools.pool import FILLER, Pool
 from feedmill.pools.pool_tools import PoolLists, PoolTools
-from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
+from feedmill.store.pools.items import claim_items, undo_queueing
+from feedmill.store.pools.lost_items import count_queued, settle_items_in_doubt, unqueue_items
 
 CHUNK_SIZE = 500
 # One push is one Redis command; a larger one would delay the other clients of Redis.
@@ -32,59 +34,54 @@ class Filler:
     async def fill(self, pool: Pool) -> int:
         """Fills the list if it is low and nobody else fills it; returns the number of items added."""
         length = await self.lists.queues.length(pool.list_name)
-        return await self._fill_from(pool, length) if length < pool.options.refill_below else 0
+        return await self.top_up(pool) if length < pool.options.refill_below else 0
 
     async def top_up(self, pool: Pool) -> int:
         """Fills the list, low or not, unless somebody else does; returns the number of items added."""
-        return await self._fill_from(pool, await self.lists.queues.length(pool.list_name))
-
-    async def _fill_from(self, pool: Pool, length: int) -> int:
         async with self._lock_list(pool) as lock:
-            return await self._fill_up(pool, lock, pool.options.size - length) if lock else 0
+            recovered = await recover_list(self.tools, self.lists, pool, lock) if lock else None
+            if recovered is None:
+                return 0
+            length = await self.lists.queues.length(pool.list_name)
+            return await self._fill_up(pool, recovered, pool.options.size - length)
 
     async def settle_reported(self, pool: Pool) -> None:
         """Marks items that programs reported as used. Needs the lock: two processes would remove unread ids."""
         if not await self.lists.queues.reported_used(pool.list_name, 1):
             return
         async with self._lock_list(pool) as lock:
-            while lock and await self._renew(lock):
+            while lock and await renew_list_lock(self.lists, lock):
                 reported = await self.lists.queues.reported_used(pool.list_name, CHUNK_SIZE)
                 if not reported:
                     return
-                await settle_items(self.tools.db, reported, new_token("reported"), self.tools.clock())
+                await settle_items_in_doubt(self.tools.db, reported, new_token("reported"), self.tools.clock())
                 await self.lists.queues.forget_used(pool.list_name, len(reported))
 
     async def drain(self, pool: Pool) -> int:
         """Makes all items of the list available again; returns how many."""
-        drained = 0
-        while popped := await self.lists.queues.pop(pool.list_name, CHUNK_SIZE):
-            drained += await release_items(self.tools.db, [item.id for item in popped], self.tools.clock())
-        return drained
+        return await drain_list(self.tools, self.lists, pool)
 
-    @asynccontextmanager
-    async def _lock_list(self, pool: Pool) -> AsyncIterator[FillLock | None]:
-        """Locks the pool's list; yields None while somebody else holds the lock."""
-        lock = FillLock(pool.list_name, new_token(self.name))
-        if not await self.lists.locks.lock(fill_lock_name(lock.name), lock.owner, FILL_LOCK_LENGTH):
-            yield None
+    async def empty(self, pool: Pool) -> None:
+        """Takes back what was queued before the pool got leases, also from a list that was lost."""
+        if not await count_queued(self.tools.db, pool.key):
             return
-        try:
-            yield lock
-        finally:
-            await self.lists.locks.release(fill_lock_name(lock.name), lock.owner)
+        async with self._lock_list(pool) as lock:
+            if lock:
+                await recover_list(self.tools, self.lists, pool, lock)
+                await self.drain(pool)
+
+    def _lock_list(self, pool: Pool) -> AbstractAsyncContextManager[FillLock | None]:
+        return lock_list(self.lists, pool, self.name)
 
     async def _fill_up(self, pool: Pool, lock: FillLock, need: int) -> int:
         await self._undo_unconfirmed()
         added = 0
-        while added < need and await self._renew(lock):
+        while added < need and await renew_list_lock(self.lists, lock):
             pushed = await self._fill_chunk(pool, lock, min(self.chunk_size, need - added))
             if not pushed:
                 break
             added += pushed
         return added
-
-    async def _renew(self, lock: FillLock) -> bool:
-        return await self.lists.locks.renew(fill_lock_name(lock.name), lock.owner, FILL_LOCK_LENGTH)
 
     async def _fill_chunk(self, pool: Pool, lock: FillLock, most: int) -> int:
         """Pushes one chunk. If a push is not answered, its outcome is unknown and its items stay queued."""
@@ -124,5 +121,5 @@ class Filler:
                 break
             fitting += 1
         if left := [item.id for item in queued[fitting:]]:
-            await release_items(self.tools.db, left, self.tools.clock())
+            await unqueue_items(self.tools.db, left, self.tools.clock())
         return queued[:fitting]

@@ -5,11 +5,12 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem
+from feedmill.pools.held_item import HeldItem, ids_by_token
 from feedmill.pools.lease_items import lease_items
 from feedmill.pools.pool import Pool
 from feedmill.pools.pool_tools import PoolTools
@@ -19,11 +20,6 @@ log = get_logger(__name__)
 
 ITEMS_AHEAD = 20
 EMPTY_WAIT = 1.0
-
-
-class HeldItem(NamedTuple):
-    item: PoolItem
-    token: str
 
 
 class LeaseConsumer:
@@ -86,7 +82,7 @@ class LeaseConsumer:
         self._ready += [HeldItem(item, leased.token) for item in leased.items]
 
     async def _acknowledge(self) -> None:
-        for token, ids in _by_token(self._done):
+        for token, ids in ids_by_token(self._done):
             late = len(ids) - await ack_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
             if late:
                 log.warning("pool_leases_expired", items=late)
@@ -94,11 +90,11 @@ class LeaseConsumer:
 
     async def _nack(self, held: Sequence[HeldItem]) -> None:
         most = self._pool.options.most_attempts
-        for token, ids in _by_token(held):
+        for token, ids in ids_by_token(held):
             await nack_items(self._tools.db, self._pool.key, ids, token, most, self._tools.clock())
 
     async def _give_back(self) -> None:
-        for token, ids in _by_token(self._ready):
+        for token, ids in ids_by_token(self._ready):
             await give_back_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
         self._ready.clear()
 
@@ -107,14 +103,7 @@ class LeaseConsumer:
         while True:
             await asyncio.sleep(lease.total_seconds() / 3)
             try:
-                for token, ids in _by_token([*self._done, *self._handed, *self._ready]):
+                for token, ids in ids_by_token([*self._done, *self._handed, *self._ready]):
                     await extend_items(self._tools.db, self._pool.key, ids, token, self._tools.clock() + lease)
             except DatabaseError as error:
                 log.warning("pool_leases_not_extended", reason=str(error))
-
-
-def _by_token(held: Sequence[HeldItem] | deque[HeldItem]) -> list[tuple[str, list[int]]]:
-    found: dict[str, list[int]] = {}
-    for each in held:
-        found.setdefault(each.token, []).append(each.item.id)
-    return list(found.items())

@@ -1,20 +1,24 @@
-"""Finds items that are queued but in no list; releases them or marks them as used on request."""
+"""Finds items that are held back, or queued but in no list; releases them or marks them as used on request."""
 
 import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
-from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH
 from feedmill.i18n.messages import Message
-from feedmill.model.pool import LostPoolItem
+from feedmill.model.pool import Guarantee, LostPoolItem
+from feedmill.pools.audit_queued_items import MIN_QUEUED_AGE
 from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.errors import NoPoolLists
 from feedmill.pools.pool import FILLER, Pool
 from feedmill.pools.pool_tools import PoolLists, PoolTools
-from feedmill.store.pools.items import queued_before, release_items, settle_items, still_queued
+from feedmill.store.pools.lost_items import (
+    held_or_queued_before,
+    hold_expired_items,
+    release_items,
+    settle_items_in_doubt,
+    still_in_doubt,
+)
 
-# A filler that holds the lock may still push the items that it reserved.
-MIN_QUEUED_AGE = 2 * FILL_LOCK_LENGTH
 # A program that just took an item needs a moment to mark it.
 RECHECK_AFTER = timedelta(seconds=5)
 
@@ -34,13 +38,15 @@ async def find_lost_items(
     tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
 ) -> list[LostPoolItem]:
     """The items of which it is unknown whether they were handed out."""
-    queued = await queued_before(tools.db, pool.key, tools.clock() - search.min_age)
-    missing = await _missing(tools.lists, pool, queued)
-    if not missing:
-        return []
-    await asyncio.sleep(search.look_again.total_seconds())
-    still_there = await still_queued(tools.db, [item.id for item in missing])
-    return [item for item in missing if item.id in still_there]
+    if pool.options.guarantee is Guarantee.AT_MOST_ONCE:
+        await hold_expired_items(tools.db, pool.key, tools.clock())
+    found = await held_or_queued_before(tools.db, pool.key, tools.clock() - search.min_age)
+    missing = await _missing(tools.lists, pool, [item for item in found if not item.is_held])
+    if missing:
+        await asyncio.sleep(search.look_again.total_seconds())
+        still_there = await still_in_doubt(tools.db, [item.id for item in missing])
+        missing = [item for item in missing if item.id in still_there]
+    return sorted([item for item in found if item.is_held] + missing, key=lambda item: item.id)
 
 
 async def release_lost_items(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:
@@ -53,7 +59,7 @@ async def mark_lost_items_used(tools: PoolTools, pool: Pool, search: LostItemSea
     """Marks lost items as used, for programs that take items without reporting it."""
     lost = await find_lost_items(tools, pool, search)
     token = new_token("settled on command")
-    return await settle_items(tools.db, [item.id for item in lost], token, tools.clock()) if lost else 0
+    return await settle_items_in_doubt(tools.db, [item.id for item in lost], token, tools.clock()) if lost else 0
 
 
 async def _missing(lists: PoolLists | None, pool: Pool, queued: list[LostPoolItem]) -> list[LostPoolItem]:

@@ -1,18 +1,19 @@
 """At most once: pops items from the Redis list or the database, and marks them as used.
 
-take from the list → check in the database → mark as used → hand out; take the rest from the database
+take from the list → check in the database → mark as used → hand out; take the rest from the database; if there is
+nothing, recover a lost list
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from feedmill.coordination.pool_queues import QueuedItem
 from feedmill.errors import DatabaseError
-from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.claim_tokens import new_token
+from feedmill.pools.lost_lists import recover_for_pop
 from feedmill.pools.pool import Pool
 from feedmill.pools.pool_tools import PoolTools
-from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.items import (
     claim_items,
     count_used,
@@ -22,15 +23,15 @@ from feedmill.store.pools.items import (
     settle_items,
 )
 
-log = get_logger(__name__)
 
-
-async def pop(tools: PoolTools, pool: Pool, most: int, who: str, used_items: UsedItemBuffer) -> list[PoolItem]:
-    """Pops up to `most` items; `used_items` gets the items that the database could not mark as used at once."""
+async def pop(tools: PoolTools, pool: Pool, most: int, who: str) -> list[PoolItem]:
+    """Pops up to `most` items, each of which is marked as used before it is handed out."""
     popped = await take_listed(tools, pool, most)
-    items = await _hand_out(tools, pool, popped, who, used_items) if popped else []
+    items = await _hand_out(tools, pool, popped, who) if popped else []
     if len(items) < most:
         items += await take_available(tools, pool, most - len(items), PoolItemState.USED, new_token(who))
+    if not items and await recover_for_pop(tools, pool):
+        items = await take_available(tools, pool, most, PoolItemState.USED, new_token(who))
     return items
 
 
@@ -42,9 +43,17 @@ async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[QueuedIte
     return await lists.health.call_service(lambda: lists.queues.pop(pool.list_name, most)) or []
 
 
-async def take_available(tools: PoolTools, pool: Pool, most: int, to: PoolItemState, token: str) -> list[PoolItem]:
+async def put_back(tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem]) -> None:
+    """Returns items to the list that were not handed out. If Redis does not answer, they are found missing later."""
+    if (lists := tools.lists) is not None:
+        await lists.health.call_service(lambda: lists.queues.put_back(pool.list_name, popped))
+
+
+async def take_available(
+    tools: PoolTools, pool: Pool, most: int, to: PoolItemState, token: str, until: datetime | None = None
+) -> list[PoolItem]:
     """Claims items in the database, by the same states, so that no list can contain them too."""
-    sources = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
+    sources = await claim_items(tools.db, pool.key, most, to, token, tools.clock(), until)
     if tools.lists is not None:
         tools.fallbacks[pool.key] += len(sources)
     return await tools.texts.items(pool.kind, pool.options, sources)
@@ -61,23 +70,13 @@ async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedIte
     return [fresh.get(queued.id) or PoolItem(queued.id, queued.text) for queued in popped if queued.id in edited]
 
 
-def as_listed(popped: Sequence[QueuedItem]) -> list[PoolItem]:
-    """The popped items with the texts of the list, for when the database does not answer."""
-    return [PoolItem(queued.id, queued.text) for queued in popped if not queued.ref]
-
-
-async def _hand_out(
-    tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str, used_items: UsedItemBuffer
-) -> list[PoolItem]:
-    items = as_listed(popped)
+async def _hand_out(tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str) -> list[PoolItem]:
     try:
         items = await current_items(tools, pool, popped)
         return await _mark_used(tools, items, new_token(who))
-    except DatabaseError as error:
-        # They are no longer in the list, so nobody else can get them.
-        log.warning("pool_items_handed_out_unmarked", items=len(items), reason=str(error))
-        used_items.add(item.id for item in items)
-        return items
+    except DatabaseError:
+        await put_back(tools, pool, popped)
+        raise
 
 
 async def _mark_used(tools: PoolTools, items: list[PoolItem], token: str) -> list[PoolItem]:

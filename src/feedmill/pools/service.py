@@ -11,6 +11,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.model.pool import (
     Guarantee,
+    LossPolicy,
     LostPoolItem,
     PoolAccess,
     PoolFailure,
@@ -44,7 +45,6 @@ from feedmill.pools.maintain import PoolMaintainer
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool
 from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import pop
-from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -57,6 +57,7 @@ from feedmill.store.pools.items import (
     read_item_sources,
     requeue_items,
 )
+from feedmill.store.pools.lists import read_list_record
 from feedmill.store.pools.usage_rate import used_by_minute
 from feedmill.store.users.users import user_of_name
 
@@ -73,13 +74,11 @@ class PoolService:
     group_cache: PoolGroupCache = field(init=False)
     gatherer: Gatherer = field(init=False)
     maintainer: PoolMaintainer = field(init=False)
-    _used_items: UsedItemBuffer = field(init=False)
 
     def __post_init__(self) -> None:
         self.group_cache = PoolGroupCache(self.tools.db)
         self.gatherer = Gatherer(self.tools.db, self.group_cache)
         self.maintainer = PoolMaintainer(self.tools, self.group_cache, self.gatherer)
-        self._used_items = UsedItemBuffer(self.tools.db, "", self.tools.clock)
 
     # --- groups -------------------------------------------------------------------------------------------
 
@@ -130,17 +129,18 @@ class PoolService:
         titles: PoolOptions | None = None,
         contents: PoolOptions | None = None,
         *,
+        loss: LossPolicy | None = None,
         by: Actor = OPERATOR,
     ) -> PoolGroup:
         """Creates a group; existing entries join it within a minute. Raises `GroupExists`."""
         await self._check_labels(rule)
         options = titles or PoolOptions(), contents or PoolOptions()
-        group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by)
+        group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by, loss)
         await self.group_cache.read()
         return group
 
     async def change(self, group_name: str | int, /, *, by: Actor = OPERATOR, **changes: Any) -> PoolGroup:
-        """Changes `name`, `rule`, `titles`, `contents` or `paused` of a group. Its items stay."""
+        """Changes `name`, `rule`, `titles`, `contents`, `loss` or `paused` of a group. Its items stay."""
         before = await self.group(group_name)
         group = replace(before, **changes)
         if group.rule != before.rule:
@@ -163,14 +163,12 @@ class PoolService:
     async def pop(self, name: str | int, kind: PoolKind, most: int = 1, who: str = "") -> list[PoolItem]:
         """Pops up to `most` items, which nobody else gets; raises `PoolEmpty`."""
         pool = await self._pool(name, kind, Guarantee.AT_MOST_ONCE)
-        if len(self._used_items):
-            await self._used_items.flush()
-        return _not_empty(pool, await pop(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, self._used_items))
+        return _not_empty(pool, await pop(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who))
 
     async def lost(
         self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
     ) -> list[LostPoolItem]:
-        """The items that are queued and in no list."""
+        """The items that are held back, or queued and in no list."""
         return await find_lost_items(self.tools, await self._any_pool(name, kind), search)
 
     async def release_lost(
@@ -242,10 +240,13 @@ class PoolService:
         pool, lists = await self._any_pool(name, kind), self.tools.lists
         counts = await count_items(self.tools.db, pool.key)
         if lists is None:
-            return PoolStatus(counts, None, None)
-        length = await lists.health.call_service(lambda: lists.queues.length(pool.list_name))
+            return PoolStatus(counts)
+        record = await read_list_record(self.tools.db, pool.key)
+        observed = await lists.health.call_service(lambda: lists.queues.observe(pool.list_name))
         holder = await lists.health.call_service(lambda: lists.locks.holder(fill_lock_name(pool.list_name)))
-        return PoolStatus(counts, length, holder)
+        is_lost = observed is not None and counts.queued > 0 and observed.life != record.life
+        length = observed.length if observed else None
+        return PoolStatus(counts, length, holder, is_lost, record.rpop_seen_at)
 
     async def used_lately(self, name: str | int, kind: PoolKind, since: datetime) -> dict[datetime, int]:
         """How many items were used in each minute since then."""
@@ -294,10 +295,6 @@ class PoolService:
         sources = await read_item_sources(self.tools.db, key.kind, [item_id])
         items = await self.tools.texts.items(key.kind, options, sources)
         return items[0] if items else None
-
-    async def close(self) -> None:
-        """Marks the remaining items as used; raises `ItemsNotMarkedUsed` if that fails."""
-        await self._used_items.close()
 
     async def _check_labels(self, rule: PoolRule) -> None:
         """Raises `BadInput` unless a rule by label names an existing account: only its labels may be used."""

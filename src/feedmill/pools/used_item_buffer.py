@@ -1,4 +1,4 @@
-"""Marks handed-out items as used, in chunks, with retries."""
+"""Marks items as used that a consumer has handed out, in chunks, with retries."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
-from feedmill.pools.claim_tokens import new_token
+from feedmill.model.pool import PoolKey
 from feedmill.pools.errors import ItemsNotMarkedUsed
+from feedmill.pools.held_item import HeldItem, ids_by_token
 from feedmill.store.database import Database
-from feedmill.store.pools.items import settle_items
+from feedmill.store.pools.prefetched_items import mark_prefetched_used
 
 log = get_logger(__name__)
 
@@ -19,34 +20,35 @@ CLOSE_TIMEOUT = 10.0
 
 
 class UsedItemBuffer:
-    """Collects the ids of items that were handed out and marks them as used."""
+    """Collects the items that were handed out and marks them as used."""
 
     def __init__(
         self,
         db: Database,
-        who: str,
+        pool: PoolKey,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         timeout: float = CLOSE_TIMEOUT,
     ) -> None:
         self._db = db
-        self._token = new_token(who)
+        self._pool = pool
         self._clock = clock
         self._timeout = timeout
-        self._waiting: list[int] = []
+        self._waiting: list[HeldItem] = []
         self._flushing = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, ids: Iterable[int]) -> None:
-        self._waiting.extend(ids)
+    def add(self, items: Iterable[HeldItem]) -> None:
+        self._waiting.extend(items)
 
     async def flush(self) -> bool:
         """Marks the waiting items; False when the database fails, and then they keep waiting."""
         async with self._flushing:
             while chunk := self._waiting[:CHUNK_SIZE]:
                 try:
-                    await settle_items(self._db, chunk, self._token, self._clock())
+                    for token, ids in ids_by_token(chunk):
+                        await mark_prefetched_used(self._db, self._pool, ids, token, self._clock())
                 except DatabaseError as error:
                     log.warning("pool_used_marks_delayed", items=len(self._waiting), reason=str(error))
                     return False
@@ -64,7 +66,7 @@ class UsedItemBuffer:
         deadline = asyncio.get_running_loop().time() + self._timeout
         while not await self.flush():
             if asyncio.get_running_loop().time() >= deadline:
-                left, self._waiting = self._waiting, []
+                left, self._waiting = [held.item.id for held in self._waiting], []
                 log.error("pool_items_not_marked_used", item_ids=left)
                 raise ItemsNotMarkedUsed(left)
             await asyncio.sleep(min(0.2, self._timeout))

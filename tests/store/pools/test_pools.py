@@ -26,12 +26,11 @@ from feedmill.store.pools.items import (
     give_back_items,
     nack_items,
     queued_and_edited,
-    queued_before,
-    release_items,
     requeue_items,
     settle_items,
     undo_queueing,
 )
+from feedmill.store.pools.lost_items import held_or_queued_before, release_items
 from feedmill.store.schema import users
 from feedmill.store.users.users import add_user
 from tests.pools.pool_rows import LEASE, MINUTE, NOW, SECOND, add_entries, add_pool, items_of, label, revise
@@ -184,10 +183,10 @@ async def test_items_queued_long_ago_are_reported(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"])
     [queued] = await take(any_db, group.id, 1, PoolItemState.QUEUED, "filler/1")
 
-    [lost] = await queued_before(any_db, PoolKey(group.id, TITLES), NOW + SECOND)
+    [lost] = await held_or_queued_before(any_db, PoolKey(group.id, TITLES), NOW + SECOND)
 
     assert (lost.id, lost.queued_at, lost.queued_by) == (queued, NOW, "filler/1")
-    assert await queued_before(any_db, PoolKey(group.id, TITLES), NOW) == []
+    assert await held_or_queued_before(any_db, PoolKey(group.id, TITLES), NOW) == []
 
 
 async def test_entries_join_by_guid_and_joining_again_changes_nothing(any_db: Database) -> None:

@@ -15,7 +15,16 @@ from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, r
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.library.users.manage_users import normalize_user_name
-from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolKind, PoolOptions, PoolRule
+from feedmill.model.pool import (
+    ContentFormat,
+    Guarantee,
+    LossPolicy,
+    OnLoss,
+    PoolGroup,
+    PoolKind,
+    PoolOptions,
+    PoolRule,
+)
 from feedmill.model.timestamps import iso_or_none, to_iso
 
 COLUMNS = (
@@ -28,6 +37,7 @@ COLUMNS = (
     "leased",
     "used",
     "dead",
+    "held",
     "in list",
     "state",
     "takers",
@@ -56,6 +66,14 @@ OPTIONS = (
     click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="The format of contents."),
     click.option("--most-in-list", type=click.IntRange(1), help="A longer text is in the list as a reference."),
 )
+LOSS = (
+    click.option("--on-loss", type=click.Choice([*map(str, OnLoss)]),
+                 help="Items that a crash leaves in doubt: hold them for a decision, or release them later."),
+    click.option("--release-after", "release_after_seconds", type=click.IntRange(1, 2_592_000), metavar="SECONDS",
+                 help="How long items are held back with --on-loss release; 600 by default."),
+    click.option("--others-rpop/--no-others-rpop", default=None,
+                 help="Programs take from the Redis lists with RPOP. Noticed by itself within seconds."),
+)
 # fmt: on
 
 
@@ -79,7 +97,7 @@ for _command in (grant, revoke, pop, lease, ack, nack, lost, items, requeue, dra
 
 @pool.command(short_help="Create the group NAME of the entries that match a rule.")
 @click.argument("name")
-@_with((*RULE, *OPTIONS))
+@_with((*RULE, *OPTIONS, *LOSS))
 @pass_context
 def create(context: Context, /, name: str, **given: Any) -> None:
     """Create the group NAME of the entries that match a rule, existing and future ones."""
@@ -89,7 +107,7 @@ def create(context: Context, /, name: str, **given: Any) -> None:
 @pool.command(short_help="Change the rule or the options of the group NAME.")
 @click.argument("name")
 @click.option("--name", "new_name", help="The new name.")
-@_with((*RULE, *OPTIONS))
+@_with((*RULE, *OPTIONS, *LOSS))
 @pass_context
 def change(context: Context, /, name: str, new_name: str | None, **given: Any) -> None:
     """Change the group NAME (or id): each option that is given replaces the previous value.
@@ -152,16 +170,17 @@ def delete(context: Context, name: str) -> None:
 
 async def _create(opened: OpenedPools, name: str, given: dict[str, Any]) -> None:
     titles, contents = (_options(PoolOptions(), kind, given) for kind in PoolKind)
-    group = await opened.pools.create(name, _rule(PoolRule(), given), titles, contents)
+    loss = _loss(LossPolicy(), given)
+    group = await opened.pools.create(name, _rule(PoolRule(), given), titles, contents, loss=loss)
     await _print_counts(opened, group)
 
 
 async def _change(opened: OpenedPools, name: str, new_name: str | None, given: dict[str, Any]) -> None:
     group = await opened.pools.group(name)
     titles, contents = (_options(group.options(kind), kind, given) for kind in PoolKind)
-    rule = _rule(group.rule, given)
+    rule, loss = _rule(group.rule, given), _loss(group.loss, given)
     changed = await opened.pools.change(
-        group.id, name=new_name or group.name, rule=rule, titles=titles, contents=contents
+        group.id, name=new_name or group.name, rule=rule, titles=titles, contents=contents, loss=loss
     )
     await _print_counts(opened, changed)
 
@@ -194,6 +213,13 @@ def _options(options: PoolOptions, kind: PoolKind, given: dict[str, Any]) -> Poo
     return replace(options, **{name: converters.get(name, int)(value) for name, value in changes.items()})
 
 
+def _loss(policy: LossPolicy, given: dict[str, Any]) -> LossPolicy:
+    changes = {name: given[name] for name in LossPolicy.__slots__ if given[name] is not None}
+    if "on_loss" in changes:
+        changes["on_loss"] = OnLoss(changes["on_loss"])
+    return replace(policy, **changes)
+
+
 async def _records(opened: OpenedPools) -> list[dict[str, Any]]:
     return [await _record(opened, group) for group in await opened.pools.groups()]
 
@@ -209,16 +235,16 @@ async def _record(opened: OpenedPools, group: PoolGroup) -> dict[str, Any]:
     pools: dict[str, Any] = {}
     for kind in PoolKind:
         status = await opened.pools.status(group.id, kind)
-        details = asdict(group.options(kind)) | {"in_list": status.in_list, "filled_by": status.filled_by}
-        pools[kind] = details | asdict(status.counts)
-    return record | {"takers": takers, "rule": rule} | pools
+        found = asdict(status) | {"rpop_seen_at": iso_or_none(status.rpop_seen_at)}
+        counts = found.pop("counts")
+        pools[kind] = asdict(group.options(kind)) | found | counts
+    return record | {"takers": takers, "rule": rule} | asdict(group.loss) | pools
 
 
 def _row(record: dict[str, Any], kind: PoolKind) -> tuple[str, ...]:
     details = record[kind]
-    counts = [str(details[name]) for name in ("available", "queued", "leased", "used", "dead")]
+    counts = [str(details[name]) for name in ("available", "queued", "leased", "used", "dead", "held")]
     in_list = "-" if details["in_list"] is None else str(details["in_list"])
-    state = "paused" if record["paused"] else "ok"
     return (
         str(record["id"]),
         record["name"],
@@ -226,6 +252,15 @@ def _row(record: dict[str, Any], kind: PoolKind) -> tuple[str, ...]:
         details["guarantee"],
         *counts,
         in_list,
-        state,
+        _state(record, details),
         ", ".join(record["takers"]) or "-",
     )
+
+
+def _state(record: dict[str, Any], details: dict[str, Any]) -> str:
+    """What an operator should know first about a pool."""
+    if record["paused"]:
+        return "paused"
+    if details["held"]:
+        return "held back" if record["on_loss"] == OnLoss.HOLD else "release follows"
+    return "list lost" if details["is_list_lost"] else "ok"

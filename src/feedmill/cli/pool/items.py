@@ -13,7 +13,8 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease
 from feedmill.model.timestamps import to_iso
-from feedmill.pools.lost_items import MIN_QUEUED_AGE, LostItemSearch
+from feedmill.pools.audit_queued_items import MIN_QUEUED_AGE
+from feedmill.pools.lost_items import LostItemSearch
 
 KINDS = click.Choice([one.value for one in PoolKind])
 STATES = {state.name.lower(): state for state in PoolItemState}
@@ -78,7 +79,7 @@ def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...
     print_text(f"{count} of {len(ids)} given back")
 
 
-@click.command(short_help="List items that are queued and in no Redis list.")
+@click.command(short_help="List items that are held back, or queued and in no Redis list.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.option("--release", "verb", flag_value="release", help="Make them available again; some may have been used.")
@@ -88,7 +89,8 @@ def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...
 )
 @pass_context
 def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -> None:
-    """List items that are queued and in no Redis list: lost in a crash, or used by a program that did not report it.
+    """List items that are held back, or queued and in no Redis list: a crash left them, or a program used them without
+    a report.
 
     They are only changed with --release or --settle. Checks twice, a few seconds apart.
     """
@@ -143,7 +145,7 @@ async def _lost(opened: OpenedPools, name: str, kind: PoolKind, search: LostItem
     else:
         for item in await opened.pools.lost(name, kind, search):
             at = to_iso(item.queued_at)
-            print_record({"id": item.id, "entry_id": item.entry_id, "queued_at": at, "queued_by": item.queued_by})
+            print_record(asdict(item) | {"queued_at": at})
 
 
 def _leased(leased: PoolLease) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, p
 # A worker renews its claim every minute. A claim that was not renewed for longer belongs to a queued job, or to a
 # process that died.
 RENEWED_WITHIN = timedelta(seconds=75)
-POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead"}
+POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead", 5: "held"}
 
 _free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
 _enabled = feeds.c.status != "disabled"

@@ -1,7 +1,7 @@
 """Finds and deletes entries past their retention, with everything that belongs to them.
 
-Starred, labelled and read-later entries stay, and so do entries with queued or leased pool items. Every statement of
-the batch repeats the conditions, so that a star that is set meanwhile counts.
+Starred, labelled and read-later entries stay, and so do entries with queued, leased or held pool items. Every statement
+of the batch repeats the conditions, so that a star that is set meanwhile counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ from feedmill.store.schema import (
 from feedmill.store.subscriptions.feed_settings import RetentionPreference, retention_preferences
 
 CHUNK_SIZE = 500
-QUEUED, LEASED = 2, 3
+QUEUED, LEASED, HELD = 2, 3, 5
 
 is_starred_or_later = exists().where(
     states.c.entry_id == entries.c.id, or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
@@ -44,7 +44,9 @@ _in_a_pool = and_(
 )
 # `+ 0`, so that SQLite does not use the index of queued items instead.
 _is_taken_from_pool = exists().where(
-    _in_a_pool, pool_items.c.entry_id == entries.c.id, (pool_items.c.status + 0).between(QUEUED, LEASED)
+    _in_a_pool,
+    pool_items.c.entry_id == entries.c.id,
+    or_((pool_items.c.status + 0).between(QUEUED, LEASED), (pool_items.c.status + 0) == HELD),
 )
 _is_expired = and_(
     entries.c.in_feed == 0,

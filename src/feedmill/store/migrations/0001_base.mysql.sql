@@ -567,6 +567,15 @@ CREATE TABLE IF NOT EXISTS pool_items (
   INDEX pool_items_taken (taken_by)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS pool_lists (
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  life VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  rpop_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (group_id, kind),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS revisions (
   id BIGINT NOT NULL AUTO_INCREMENT,
   entry_id BIGINT NOT NULL,

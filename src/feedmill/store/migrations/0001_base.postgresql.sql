@@ -614,6 +614,15 @@ CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status
 
 CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
 
+CREATE TABLE IF NOT EXISTS pool_lists (
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  life VARCHAR(64) COLLATE "C",
+  rpop_seen_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (group_id, kind),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS revisions (
   id BIGSERIAL NOT NULL,
   entry_id BIGINT NOT NULL,

@@ -592,6 +592,15 @@ CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status
 
 CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
 
+CREATE TABLE IF NOT EXISTS pool_lists (
+  group_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  life VARCHAR(64),
+  rpop_seen_at VARCHAR(24),
+  PRIMARY KEY (group_id, kind),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS revisions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   entry_id INTEGER NOT NULL,

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 
 from feedmill.errors import ConstraintViolated, GroupExists, UnknownGroup
 from feedmill.i18n.messages import Message
-from feedmill.model.pool import PoolGroup, PoolOptions, PoolRule
+from feedmill.model.pool import LossPolicy, PoolGroup, PoolOptions, PoolRule
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
@@ -46,10 +46,11 @@ DROP = pool_groups.delete().where(pool_groups.c.id == bindparam("group"))
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """The column `settings`: the options of both pools."""
+    """The column `settings`: the options of both pools, and what happens to items in doubt."""
 
     titles: PoolOptions = field(default_factory=PoolOptions)
     contents: PoolOptions = field(default_factory=PoolOptions)
+    loss: LossPolicy = field(default_factory=LossPolicy)
 
 
 async def all_groups(db: Database) -> list[PoolGroup]:
@@ -72,9 +73,11 @@ async def add_group(
     contents: PoolOptions,
     now: datetime,
     by: Actor = NOBODY,
+    loss: LossPolicy | None = None,
 ) -> PoolGroup:
     """Adds a group and restarts the scan of stored entries; raises `GroupExists`."""
-    row = {"name": name, "created_at": to_iso(now), **_values(rule, titles, contents)}
+    settings = _Settings(titles, contents, loss or LossPolicy())
+    row = {"name": name, "created_at": to_iso(now), **_values(rule, settings)}
     try:
         await db.batch(
             [Step(ADD, row), step_to_restart_gathering(), step_to_audit(by, "pool.create", _subject(name, rule), now)]
@@ -86,7 +89,7 @@ async def add_group(
 
 async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
     """Saves a group and restarts the scan of stored entries; raises `GroupExists`."""
-    values = _values(group.rule, group.titles, group.contents)
+    values = _values(group.rule, _Settings(group.titles, group.contents, group.loss))
     row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
     done = step_to_audit(by, "pool.change", _subject(group.name, group.rule), now)
     try:
@@ -112,10 +115,10 @@ async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     await db.batch([Step(DROP, {"group": group.id}), step_to_audit(by, "pool.delete", group.name, now)])
 
 
-def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mapping[str, Any]:
-    settings = _encode(_Settings(titles, contents))
+def _values(rule: PoolRule, settings: _Settings) -> Mapping[str, Any]:
     # `labels_of` has a column of its own, `labels_user_id`.
-    return {"rule": _encode(replace(rule, labels_of=None)), "settings": settings, "labels_of_name": rule.labels_of}
+    stored = _encode(replace(rule, labels_of=None))
+    return {"rule": stored, "settings": _encode(settings), "labels_of_name": rule.labels_of}
 
 
 def _subject(name: str, rule: PoolRule) -> str:
@@ -137,4 +140,5 @@ def _group(row: Row) -> PoolGroup:
         titles=settings.titles,
         contents=settings.contents,
         paused=bool(row["paused"]),
+        loss=settings.loss,
     )

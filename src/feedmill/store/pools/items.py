@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, case, func, or_, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import literal_column
 
-from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemDetails, PoolItemState, PoolKey, PoolKind
+from feedmill.model.pool import PoolCounts, PoolItemDetails, PoolItemState, PoolKey, PoolKind
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
@@ -20,12 +20,12 @@ from feedmill.store.schema import entries, pool_items, revisions
 _items = pool_items.c
 # Added to the batch number of items that go back to the head of their pool; larger than any real batch number.
 HEAD: ColumnElement[int] = literal_column("1000000000000000")
-_at_head = case((_items.batch_id < HEAD, _items.batch_id + HEAD), else_=_items.batch_id)
-_of_pool = and_(_items.group_id == bindparam("group"), _items.kind == bindparam("pool_kind"))
+AT_HEAD = case((_items.batch_id < HEAD, _items.batch_id + HEAD), else_=_items.batch_id)
+OF_POOL = and_(_items.group_id == bindparam("group"), _items.kind == bindparam("pool_kind"))
 _in_order = (_items.batch_id.desc(), _items.id)
 _next = (
     select(_items.id)
-    .where(_of_pool, _items.status == PoolItemState.AVAILABLE)
+    .where(OF_POOL, _items.status == PoolItemState.AVAILABLE)
     .order_by(*_in_order)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
@@ -50,12 +50,14 @@ def _in_array(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{compiler.process(_items.id, **kw)} = ANY (ARRAY({compiler.process(_next, **kw)}))"
 
 
-def _change(*where: ColumnElement[bool], **values: Any) -> Update:
+def change_items(*where: ColumnElement[bool], **values: Any) -> Update:
+    """An update of items that also sets when they changed."""
     return pool_items.update().where(*where).values(values | {"changed_at": bindparam("at")})
 
 
-def _listed(state: PoolItemState) -> tuple[ColumnElement[bool], ...]:
-    return one_of(_items.id, "ids"), _items.status == state
+def listed(*states: PoolItemState) -> tuple[ColumnElement[bool], ...]:
+    """Conditions for the items among `ids` that are in one of these states."""
+    return one_of(_items.id, "ids"), or_(*(_items.status == state for state in states))
 
 
 def _number(state: PoolItemState) -> ColumnElement[int]:
@@ -63,15 +65,15 @@ def _number(state: PoolItemState) -> ColumnElement[int]:
 
 
 # The pool is compared too: the token of one pool settles nothing in another.
-_leased = (*_listed(PoolItemState.LEASED), _items.taken_by == bindparam("lease_token"), _of_pool)
+_leased = (*listed(PoolItemState.LEASED), _items.taken_by == bindparam("lease_token"), OF_POOL)
 # An item with too many attempts becomes dead.
 _is_last_attempt = _items.attempts >= bindparam("most_attempts")
 _back = {
     "status": case((_is_last_attempt, _number(PoolItemState.DEAD)), else_=_number(PoolItemState.AVAILABLE)),
-    "batch_id": _at_head,
+    "batch_id": AT_HEAD,
     "leased_until": None,
 }
-CLAIM = _change(
+CLAIM = change_items(
     IsNext(),
     _items.status == PoolItemState.AVAILABLE,
     status=bindparam("to"),
@@ -79,41 +81,35 @@ CLAIM = _change(
     attempts=_items.attempts + 1,
     leased_until=bindparam("until"),
 )
-SETTLE = _change(*_listed(PoolItemState.QUEUED), status=PoolItemState.USED, taken_by=bindparam("token"))
-RELEASE = _change(*_listed(PoolItemState.QUEUED), status=PoolItemState.AVAILABLE, batch_id=_at_head, taken_by=None)
-UNDO = _change(
+SETTLE = change_items(*listed(PoolItemState.QUEUED), status=PoolItemState.USED, taken_by=bindparam("token"))
+# Held back too: another process may have taken them for lost.
+UNDO = change_items(
     _items.taken_by == bindparam("token_undone"),
-    _items.status == PoolItemState.QUEUED,
+    or_(_items.status == PoolItemState.QUEUED, _items.status == PoolItemState.HELD),
     status=PoolItemState.AVAILABLE,
     taken_by=None,
     attempts=_items.attempts - 1,
 )
-ACK = _change(*_leased, status=PoolItemState.USED, leased_until=None)
-NACK = _change(*_leased, **_back)
+ACK = change_items(*_leased, status=PoolItemState.USED, leased_until=None)
+NACK = change_items(*_leased, **_back)
 # The consumer did not look at these items, so this was no attempt.
-GIVE_BACK = _change(
-    *_leased, status=PoolItemState.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
+GIVE_BACK = change_items(
+    *_leased, status=PoolItemState.AVAILABLE, batch_id=AT_HEAD, attempts=_items.attempts - 1, leased_until=None
 )
 EXTEND = pool_items.update().where(*_leased).values(leased_until=bindparam("until"))
-EXPIRE = _change(_items.status == PoolItemState.LEASED, _items.leased_until <= bindparam("now"), _of_pool, **_back)
-REQUEUE = _change(
-    _of_pool,
+EXPIRE = change_items(_items.status == PoolItemState.LEASED, _items.leased_until <= bindparam("now"), OF_POOL, **_back)
+REQUEUE = change_items(
+    OF_POOL,
     _items.status == bindparam("state"),
     status=PoolItemState.AVAILABLE,
     attempts=0,
     taken_by=None,
 )
 REQUEUE_SOME = REQUEUE.where(one_of(_items.id, "ids"))
-COUNT = select(_items.status, func.count().label("items")).where(_of_pool).group_by(_items.status)
-LONG_QUEUED = (
-    select(_items.id, _items.entry_id, _items.changed_at, _items.taken_by)
-    .where(_of_pool, _items.status == PoolItemState.QUEUED, _items.changed_at < bindparam("before"))
-    .order_by(_items.id)
-)
-STILL_QUEUED = select(_items.id).where(*_listed(PoolItemState.QUEUED)).order_by(_items.id)
+COUNT = select(_items.status, func.count().label("items")).where(OF_POOL).group_by(_items.status)
 LISTED = (
     select(_items.id, _items.entry_id, _items.attempts, _items.changed_at, _items.taken_by)
-    .where(_of_pool, _items.status == bindparam("state"))
+    .where(OF_POOL, _items.status == bindparam("state"))
     .order_by(_items.changed_at.desc(), _items.id)
     .limit(bindparam("most"))
 )
@@ -145,8 +141,8 @@ _edited = (
     .correlate(pool_items)
     .scalar_subquery()
 )
-USED_AMONG = select(func.count().label("items")).where(*_listed(PoolItemState.USED))
-QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*_listed(PoolItemState.QUEUED))
+USED_AMONG = select(func.count().label("items")).where(*listed(PoolItemState.USED))
+QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*listed(PoolItemState.QUEUED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +200,6 @@ async def settle_items(db: Database, ids: Sequence[int], token: str, now: dateti
 
 async def item_ids_taken_with(db: Database, token: str) -> set[int]:
     return {row["id"] for row in await db.query(TAKEN, {"token": token})}
-
-
-async def release_items(db: Database, ids: Sequence[int], now: datetime) -> int:
-    """Makes queued items available again, at the head of their pool."""
-    [released] = await db.batch([Step(RELEASE, {"ids": as_list(list(ids)), "at": to_iso(now)})])
-    return released
 
 
 async def read_item_sources(db: Database, kind: PoolKind, ids: Sequence[int]) -> list[PoolItemSource]:
@@ -282,12 +272,3 @@ async def items_in_state(db: Database, pool: PoolKey, state: PoolItemState, most
         PoolItemDetails(row["id"], row["entry_id"], row["attempts"], from_iso(row["changed_at"]), row["taken_by"])
         for row in rows
     ]
-
-
-async def queued_before(db: Database, pool: PoolKey, before: datetime) -> list[LostPoolItem]:
-    rows = await db.query(LONG_QUEUED, {**pool.values, "before": to_iso(before)})
-    return [LostPoolItem(row["id"], row["entry_id"], from_iso(row["changed_at"]), row["taken_by"]) for row in rows]
-
-
-async def still_queued(db: Database, ids: Sequence[int]) -> set[int]:
-    return {row["id"] for row in await db.query(STILL_QUEUED, {"ids": as_list(list(ids))})}

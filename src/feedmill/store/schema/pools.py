@@ -5,6 +5,7 @@ from sqlalchemy import Column, Index, SmallInteger, UniqueConstraint, text
 from feedmill.store.columns import (
     Id,
     LongText,
+    Token,
     Word,
     ascii_text,
     belongs_to,
@@ -46,6 +47,15 @@ api_key_pool_groups = table(
     belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
 )
 
+# The Redis list of each pool: which one the database has filled, so that a lost list is noticed.
+pool_lists = table(
+    "pool_lists",
+    belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
+    Column("kind", Word, primary_key=True),
+    Column("life", Token),
+    timestamp("rpop_seen_at"),
+)
+
 pool_items = table(
     "pool_items",
     key(),
@@ -53,7 +63,7 @@ pool_items = table(
     Column("kind", Word, nullable=False),
     Column("entry_id", Id, nullable=False),
     Column("batch_id", Id, nullable=False),
-    # 1 available, 2 queued, 3 leased, 0 used, 4 dead letter.
+    # 1 available, 2 queued, 3 leased, 0 used, 4 dead letter, 5 held back.
     Column("status", SmallInteger, nullable=False, server_default="1"),
     Column("taken_by", ascii_text(128)),
     count("attempts"),

@@ -6,6 +6,7 @@ from feedmill.model.pool import PoolItemState, PoolKey, PoolKind, PoolOptions
 from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.pools.items import claim_items
+from feedmill.store.pools.lost_items import hold_items
 from tests.pools.pool_rows import LEASE, NOW, add_entries, add_pool
 from tests.serve.rest.site import Person, Site
 
@@ -157,6 +158,38 @@ async def test_lost_items_are_listed_and_an_admin_decides(site: Site, alice: Per
     assert [item["queued_by"] for item in listed] == ["a crashed program"]
     assert done.json() == {"count": 1}
     assert status[state] == 1
+
+
+async def test_a_group_says_what_becomes_of_items_in_doubt(site: Site, alice: Person) -> None:
+    made = await alice.post("/pools", {"name": "news", "on_loss": "release", "release_after_seconds": 60})
+    changed = await alice.patch("/pools/news", {"others_rpop": True})
+    refused = [
+        (await alice.patch("/pools/news", wrong)).status_code
+        for wrong in ({"on_loss": "forget"}, {"release_after_seconds": 0}, {"others_rpop": 1})
+    ]
+
+    assert (made.json()["on_loss"], made.json()["others_rpop"]) == ("release", False)
+    assert {name: changed.json()[name] for name in ("on_loss", "release_after_seconds", "others_rpop")} == {
+        "on_loss": "release",
+        "release_after_seconds": 60,
+        "others_rpop": True,
+    }
+    assert refused == [422] * 3
+
+
+async def test_items_held_back_are_counted_and_listed(site: Site, alice: Person) -> None:
+    group = await add_pool(site.app.db, ["one", "two"])
+    pool = PoolKey(group.id, PoolKind.TITLES)
+    [item] = await claim_items(site.app.db, pool, 1, PoolItemState.QUEUED, "filler", NOW)
+    await hold_items(site.app.db, [item.id], NOW)
+
+    status = (await alice.get("/pools/news/titles/status")).json()
+    [held] = (await alice.get("/pools/news/titles/items?state=held")).json()["items"]
+    [lost] = (await alice.get("/pools/news/titles/lost")).json()["items"]
+
+    assert (status["held"], status["available"], status["total"], status["is_list_lost"]) == (1, 1, 2, False)
+    assert held["id"] == lost["id"] == item.id
+    assert lost["is_held"]
 
 
 async def test_existing_entries_join_a_new_group(site: Site, alice: Person) -> None:

@@ -8,8 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from feedmill.coordination.redis_client import connect
 from feedmill.library.users.manage_users import create_first_admin, remove_user
-from feedmill.model.pool import Guarantee, PoolAccess, PoolCounts, PoolKind, PoolOptions, PoolRule, PoolStatus
+from feedmill.model.pool import (
+    Guarantee,
+    LossPolicy,
+    OnLoss,
+    PoolAccess,
+    PoolCounts,
+    PoolKind,
+    PoolOptions,
+    PoolRule,
+    PoolStatus,
+)
 from feedmill.model.user import Actor, Caller
 from feedmill.pools.service import PoolService
 from feedmill.serve.web.pools import dashboard as page_of_pools
@@ -26,6 +37,12 @@ from tests.waiting import LONGEST_WAIT
 
 TITLE = re.compile(r"&#34;text&#34;: &#34;(.+?)&#34;")
 OPTIONS = {f"{kind}_{name}": value for kind in PoolKind for name, value in (("size", "50"), ("refill_below", "10"))}
+
+
+async def flush_redis(url: str) -> None:
+    client = connect(url)
+    await client.flushdb()
+    await client.aclose()
 
 
 @pytest.fixture
@@ -290,8 +307,56 @@ async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: P
         await alice.send(f"{path}/titles/take")
         [titles, _] = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
         assert ("0 of 4" in text_of(titles), "Served from the database1" in text_of(titles)) == (True, True)
-        assert "No lost items" in text_of(await alice.see(f"{path}/titles/lost"))
+        assert "No items held back" in text_of(await alice.see(f"{path}/titles/lost"))
         await alice.send(f"{path}/delete")
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        (
+            LossPolicy(),
+            "A crash left 5 items in doubt: programs may have used some of them. They wait for your decision.",
+        ),
+        (LossPolicy(OnLoss.RELEASE, 3600), "They become available 1 hr after they were held back."),
+    ],
+    ids=["hold", "release"],
+)
+async def test_items_held_back_are_told_with_what_becomes_of_them(
+    tmp_path: Path, redis_service: Service, loss: LossPolicy, told: str
+) -> None:
+    async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
+        user = await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        await subscribe_to(site, user, sample_feeds(web.url(""))[1])
+        alice, pools = await Visitor.signed_in(site, "alice"), site.app.pools
+        group = await pools.create("news", PoolRule(), loss=replace(loss, others_rpop=True))
+        await pools.fill(group.id)
+        await flush_redis(redis_service.url)
+        lost = text_of(await alice.see("/pools"))
+        await pools.maintainer.run_once()
+
+        page = await alice.see("/pools")
+        items = await alice.see(f"/pools/{group.id}/titles/lost")
+        await alice.send(f"/pools/{group.id}/titles/release")
+
+        assert "List lost: being recovered" in lost
+        [titles, _] = page.xpath("//article[contains(@class, 'pool')]")
+        assert ("Held back5" in text_of(titles), told in text_of(titles)) == (True, True)
+        assert "5 items are in doubt" in text_of(items)
+        assert (await pools.status(group.id, PoolKind.TITLES)).counts == PoolCounts(available=5)
+
+
+async def test_a_group_says_what_becomes_of_items_in_doubt(site: Site, alice: Visitor, news: str) -> None:
+    group = await site.app.pools.change("新闻", loss=LossPolicy(others_rpop=True))
+    sent = GROUP | {"name": "新闻", "on_loss": "release", "release_after_seconds": "90"}
+
+    await alice.send(news, **sent)
+    refused = await alice.send(news, **sent | {"release_after_seconds": "0"})
+
+    changed = await site.app.pools.group(group.id)
+    # What the form does not have is kept.
+    assert changed.loss == LossPolicy(OnLoss.RELEASE, 90, others_rpop=True)
+    assert refused.status_code == 422
 
 
 # --- figures ----------------------------------------------------------------------------------------------
@@ -310,7 +375,7 @@ FIGURES = PoolFigures(
 
 
 def test_the_figures_of_a_pool_with_a_list() -> None:
-    assert (FIGURES.level, FIGURES.left, FIGURES.adrift, FIGURES.used_in_day) == (950, 300, 10, 120)
+    assert (FIGURES.level, FIGURES.left, FIGURES.used_in_day) == (950, 300, 120)
     assert (FIGURES.filler, FIGURES.is_down) == ("filler here:1", False)
     assert FIGURES.empty_in == timedelta(hours=10.5)
     assert 'class="low" width="190"' in fill_gauge(FIGURES, "")
@@ -319,7 +384,7 @@ def test_the_figures_of_a_pool_with_a_list() -> None:
 def test_without_redis_the_figures_of_the_database_remain() -> None:
     down = replace(FIGURES, status=PoolStatus(PoolCounts(available=300, queued=960), None, None), used_in_hour=0)
 
-    assert (down.is_down, down.level, down.adrift, down.empty_in, down.filler) == (True, 300, 0, None, None)
+    assert (down.is_down, down.level, down.empty_in, down.filler) == (True, 300, None, None)
 
 
 def test_uses_are_grouped_into_the_hours_of_the_last_day() -> None:

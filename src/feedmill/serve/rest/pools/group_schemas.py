@@ -7,9 +7,18 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.library.users.manage_users import normalize_user_name
-from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolOptions, PoolRule, PoolStatus
+from feedmill.model.pool import (
+    ContentFormat,
+    Guarantee,
+    LossPolicy,
+    OnLoss,
+    PoolGroup,
+    PoolOptions,
+    PoolRule,
+    PoolStatus,
+)
 from feedmill.serve.rest.core.base_models import RequestBody
-from feedmill.serve.rest.core.field_types import Id, ShortText, StrictInt, StrictTime
+from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, StrictInt, StrictTime
 from feedmill.serve.rest.users.schemas import LoginName
 
 LanguageTag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -75,6 +84,26 @@ class PoolOptionsChanges(RequestBody):
         return replace(options, **self.model_dump(exclude_none=True))
 
 
+class LossPolicyChanges(RequestBody):
+    """What happens to items that a crash leaves in doubt; what is left out is not changed."""
+
+    on_loss: Annotated[OnLoss, Field(strict=False)] | None = Field(
+        default=None,
+        description="`hold`: they wait for a decision. `release`: they become available after a time.",
+    )
+    release_after_seconds: StrictInt | None = Field(
+        default=None, ge=1, le=30 * DAY_SECONDS, description="How long they are held back with `release`."
+    )
+    others_rpop: StrictBool | None = Field(
+        default=None,
+        description="Programs take from the Redis lists with RPOP. If it is false, this is noticed within seconds.",
+    )
+
+    def loss(self, policy: LossPolicy) -> LossPolicy:
+        given = {name: getattr(self, name) for name in LossPolicyChanges.model_fields}
+        return replace(policy, **{name: value for name, value in given.items() if value is not None})
+
+
 class PoolOptionsResponse(BaseModel):
     guarantee: Guarantee
     size: int
@@ -93,6 +122,9 @@ class PoolGroupResponse(BaseModel):
     rule: PoolRuleSchema
     titles: PoolOptionsResponse
     contents: PoolOptionsResponse
+    on_loss: OnLoss
+    release_after_seconds: int
+    others_rpop: bool
 
     @classmethod
     def of(cls, group: PoolGroup) -> Self:
@@ -104,6 +136,7 @@ class PoolGroupResponse(BaseModel):
             rule=PoolRuleSchema.of(group.rule),
             titles=_options_response(group.titles),
             contents=_options_response(group.contents),
+            **asdict(group.loss),
         )
 
 
@@ -112,14 +145,16 @@ class PoolGroupPage(BaseModel):
     next: None = Field(default=None, description="Always null: there is one page.")
 
 
-class NewPoolGroup(RequestBody):
+class NewPoolGroup(LossPolicyChanges):
+    """A new group."""
+
     name: ShortText
     rule: PoolRuleSchema = PoolRuleSchema()
     titles: PoolOptionsChanges = PoolOptionsChanges()
     contents: PoolOptionsChanges = PoolOptionsChanges()
 
 
-class PoolGroupChanges(RequestBody):
+class PoolGroupChanges(LossPolicyChanges):
     """Fields that are left out are not changed. A rule is replaced as a whole, the options of a pool one by one."""
 
     name: ShortText | None = None
@@ -133,6 +168,7 @@ class PoolGroupChanges(RequestBody):
             "rule": self.rule.rule(admin) if self.rule else group.rule,
             "titles": self.titles.over(group.titles),
             "contents": self.contents.over(group.contents),
+            "loss": self.loss(group.loss),
         }
 
 
@@ -144,14 +180,17 @@ class PoolStatusResponse(BaseModel):
     leased: int
     used: int
     dead: int
+    held: int = Field(description="Items that a crash left in doubt, held back.")
     total: int
     in_list: int | None = Field(description="Items in the Redis list; null when Redis is not used or does not answer.")
     filled_by: str | None = Field(description="The process that is filling the list.")
+    is_list_lost: bool = Field(description="Redis has lost the list; its items are about to be recovered.")
+    rpop_seen_at: datetime | None = Field(description="When a program was last seen to take with RPOP.")
 
     @classmethod
     def of(cls, status: PoolStatus) -> Self:
-        counts = status.counts
-        return cls(**asdict(counts), total=counts.total, in_list=status.in_list, filled_by=status.filled_by)
+        others = {name: value for name, value in asdict(status).items() if name != "counts"}
+        return cls(**asdict(status.counts), total=status.counts.total, **others)
 
 
 def _options_response(options: PoolOptions) -> PoolOptionsResponse:

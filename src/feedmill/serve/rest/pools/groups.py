@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request
 
-from feedmill.model.pool import PoolGroup, PoolOptions
+from feedmill.model.pool import LossPolicy, PoolGroup, PoolOptions
 from feedmill.serve.http.auth import actor
 from feedmill.serve.rest.core.dependencies import Admin, PoolUser, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
@@ -33,8 +33,9 @@ async def list_pool_groups(app: TheApp, who: PoolUser) -> PoolGroupPage:
 async def create_pool_group(app: TheApp, who: Admin, request: Request, new: NewPoolGroup) -> PoolGroupResponse:
     """Creates a group; existing entries join within a minute, new ones when they are fetched."""
     blank, rule = PoolOptions(), new.rule.rule(who.user.name)
-    options = new.titles.over(blank), new.contents.over(blank)
-    return PoolGroupResponse.of(await app.pools.create(new.name, rule, *options, by=actor(who, request)))
+    options, loss = (new.titles.over(blank), new.contents.over(blank)), new.loss(LossPolicy())
+    created = await app.pools.create(new.name, rule, *options, loss=loss, by=actor(who, request))
+    return PoolGroupResponse.of(created)
 
 
 @router.get("/{group}", responses=problem_responses(404))

@@ -101,7 +101,7 @@ async def list_pool_items(
     app: TheApp,
     group: GrantedGroup,
     kind: KindParameter,
-    state: Literal["used", "available", "queued", "leased", "dead"],
+    state: Literal["used", "available", "queued", "leased", "dead", "held"],
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> PoolItemStatesResponse:
     """Items in one state, the last changed first: their holder, since when, and the number of attempts."""
@@ -123,7 +123,7 @@ async def requeue_items(
 async def list_lost_items(
     app: TheApp, group: GrantedGroup, kind: KindParameter, looking: Annotated[LostItemSearchQuery, Query()]
 ) -> LostItemsResponse:
-    """Items that are queued and in no list, because of a crash or an unreported use. Takes some seconds."""
+    """Items that are held back, or queued and in no list: after a crash or an unreported use. Takes some seconds."""
     found = await app.pools.lost(group.id, kind, looking.search())
     return LostItemsResponse(
         items=[LostItemResponse(**asdict(item) | {"queued_by": token_holder(item.queued_by)}) for item in found]

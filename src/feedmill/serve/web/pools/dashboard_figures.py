@@ -65,12 +65,6 @@ class PoolFigures:
         return holder.rpartition("/")[0] or holder if holder else None
 
     @property
-    def adrift(self) -> int:
-        """The number of items that are queued and in no list: being handed out, or lost."""
-        in_list = self.status.in_list
-        return max(0, self.status.counts.queued - in_list) if self.is_listed and in_list is not None else 0
-
-    @property
     def empty_in(self) -> timedelta | None:
         """How long the items last at the rate of the last hour; None if none was used."""
         ready = self.status.counts.available + self.status.counts.queued

@@ -23,6 +23,8 @@ VALIDATION_ERROR = "pydantic:ValidationError"
 LINE_FIELDS = ("folders", "labels", "words", "without")
 NUMBER_FIELDS = ("size", "refill_below", "lease_seconds", "most_attempts")
 CHOICE_FIELDS = ("guarantee", "form")
+# Fields of the group as a whole, besides its name.
+LOSS_FIELDS = ("on_loss", "release_after_seconds")
 ERROR_KEYS = {
     "name": "pools.bad_name",
     "feeds": "pools.bad_feeds",
@@ -33,6 +35,8 @@ ERROR_KEYS = {
     **dict.fromkeys(LINE_FIELDS, "pools.bad_line"),
     **dict.fromkeys(CHOICE_FIELDS, "pools.bad_choice"),
     "labels_of": "pools.no_such_user",
+    "on_loss": "pools.bad_choice",
+    "release_after_seconds": "pools.bad_number",
 }
 
 
@@ -45,7 +49,7 @@ async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup |
     if not await _has_owner(db, sent):
         return None, {"labels_of": ERROR_KEYS["labels_of"]}
     given: dict[str, Any] = {str(kind): _options(sent, kind) for kind in PoolKind}
-    given |= {"name": form_text(sent, "name"), "rule": _rule(sent, feeds)}
+    given |= {"name": form_text(sent, "name"), "rule": _rule(sent, feeds)} | _loss(sent)
     try:
         return import_by_name(NEW_GROUP).model_validate(given), {}
     except import_by_name(VALIDATION_ERROR) as error:
@@ -68,7 +72,7 @@ def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
     for kind in PoolKind:
         options = group.options(kind)
         values |= {f"{kind}_{name}": getattr(options, name) for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
-    return values
+    return values | {name: getattr(group.loss, name) for name in LOSS_FIELDS}
 
 
 EMPTY_VALUES = group_values(PoolGroup(0, "", PoolRule(), datetime.now(UTC)), ())
@@ -102,6 +106,11 @@ async def _has_owner(db: Database, sent: FormData) -> bool:
 def _options(sent: FormData, kind: PoolKind) -> dict[str, Any]:
     given = {name: form_text(sent, f"{kind}_{name}") for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
     return {name: _number(typed) if name in NUMBER_FIELDS else typed for name, typed in given.items() if typed}
+
+
+def _loss(sent: FormData) -> dict[str, Any]:
+    given = {name: form_text(sent, name) for name in LOSS_FIELDS}
+    return {name: typed if name == "on_loss" else _number(typed) for name, typed in given.items() if typed}
 
 
 def _number(typed: str) -> int | str:

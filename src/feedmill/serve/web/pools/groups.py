@@ -10,7 +10,7 @@ from starlette.routing import Route
 from feedmill.errors import GroupExists, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.lookup import feed_references
-from feedmill.model.pool import PoolGroup, PoolItemState, PoolKind, PoolOptions
+from feedmill.model.pool import LossPolicy, PoolGroup, PoolItemState, PoolKind, PoolOptions
 from feedmill.pools.errors import NoPoolLists
 from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.app_state import the_app
@@ -48,7 +48,8 @@ async def create_group(request: Request) -> Response:
         rule = new.rule.rule(caller.user.name)
         options = [each.over(PoolOptions()) for each in (new.titles, new.contents)]
         try:
-            group = await pools.create(new.name, rule, *options, by=actor(caller, request))
+            loss = new.loss(LossPolicy())
+            group = await pools.create(new.name, rule, *options, loss=loss, by=actor(caller, request))
             return redirect(POOLS_PATH, flash_success("pools.made", name=group.name))
         except GroupExists:
             errors = {"name": "pools.name_taken"}
@@ -73,6 +74,7 @@ async def change_group(request: Request) -> Response:
             "rule": new.rule.rule(caller.user.name),
             "titles": new.titles.over(group.titles),
             "contents": new.contents.over(group.contents),
+            "loss": new.loss(group.loss),
         }
         try:
             await pools.change(group.id, by=actor(caller, request), **changed)
