@@ -58,6 +58,8 @@ async def test_subscribe_read_mark_and_leave(site: Site, alice: Feedmill) -> Non
     assert [entry.id async for entry in alice.entries("starred")] == [unread[0].id]
     assert unread[0].title in (await alice.entry(unread[0].id)).title
 
+    assert [fetch.outcome for fetch in await alice.fetches(added.feed.id)] == ["updated"]
+
     await alice.unsubscribe(added.feed.id)
     assert await alice.feeds() == []
 

@@ -16,12 +16,17 @@ class EntryResponse(ResponseBody):
     """An entry as lists show it, with your marks."""
 
     id: int
+    feed_id: int = Field(description="The feed, which has the same id for all its subscribers.")
+    guid: str = Field(description="Its identity within the feed.")
     subscription_id: int | None = Field(description="null if you are no longer subscribed to its feed.")
     feed_title: str | None
     title: str = Field(description="Plain text.")
     link: str | None
     author: str | None
     excerpt: str = Field(description="The beginning of its summary, or else of its text, as plain text.")
+    summary: str | None = Field(
+        description="The summary that the feed gives beside the text, as plain text of at most 1,000 characters."
+    )
     image_url: str | None
     language: str | None
     published_at: datetime | None
@@ -32,6 +37,7 @@ class EntryResponse(ResponseBody):
         description="Its position in lists: its date, or when it was first seen if that is earlier. "
         "In 1899, below all dates, if it has no date and came with the first fetch of its feed."
     )
+    created_at: datetime = Field(description="When it was first seen.")
     unread: bool
     read_at: datetime | None = Field(description="When you read it, unless it was marked with many others.")
     starred: bool

@@ -85,14 +85,37 @@ class DiscoverResponse(ResponseBody):
     problem: NoFeedResponse | None = None
 
 
+class FetchResponse(ResponseBody):
+    """A fetch of a feed. `outcome`: `updated`, `not_modified`, `same` (the same bytes again) or the kind of failure."""
+
+    at: datetime
+    outcome: str
+    http_status: int | None = Field(description="null if there was no response.")
+    bytes: int = Field(description="The size of the body as it was sent, often compressed.")
+    ms: int
+    new_entries: int
+    revised_entries: int
+    message: MessageText | None = Field(description="Why it failed, or what is wrong with the feed.")
+
+
+class FetchPage(ResponseBody):
+    items: list[FetchResponse]
+    next: str | None = Field(description="The `cursor` of the next page; none on the last.")
+
+
 class SkippedFeedsResponse(ResponseBody):
     paused: int
     too_soon: int
 
 
 class RefreshResponse(ResponseBody):
-    """A job that can be watched at `/api/jobs/{job_id}/events`."""
+    """A job that can be watched at `/api/jobs/{job_id}/events`.
 
+    `status` is `queued` if any feed is fetched by it, `already_running` if another job fetches them, and `skipped` if
+    none is fetched.
+    """
+
+    status: Literal["queued", "already_running", "skipped"]
     job_id: int
     queued: int
     already_running: int

@@ -24,6 +24,7 @@ from feedmill.api_schemas.feeds import (
     DiscoveredFeedResponse,
     DiscoverResponse,
     FeedResponse,
+    FetchResponse,
     RefreshResponse,
     SubscribeResponse,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "FeedOutcomeResponse",
     "FeedResponse",
     "Feedmill",
+    "FetchResponse",
     "FolderResponse",
     "JobDetailResponse",
     "JobResponse",

@@ -20,7 +20,15 @@ from feedmill.api_schemas.entries import (
     NewEntryPage,
     SearchResultPage,
 )
-from feedmill.api_schemas.feeds import DiscoverResponse, FeedPage, FeedResponse, RefreshResponse, SubscribeResponse
+from feedmill.api_schemas.feeds import (
+    DiscoverResponse,
+    FeedPage,
+    FeedResponse,
+    FetchPage,
+    FetchResponse,
+    RefreshResponse,
+    SubscribeResponse,
+)
 from feedmill.api_schemas.folders import FolderPage, FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.api_schemas.opml_import import ImportResponse
@@ -80,6 +88,11 @@ class Feedmill:
 
     async def unsubscribe(self, subscription_id: int) -> None:
         await self._connection.read("DELETE", f"/feeds/{subscription_id}")
+
+    async def fetches(self, subscription_id: int, most: int = 50) -> list[FetchResponse]:
+        """The last fetches of a feed, at most 200, the newest first."""
+        path = f"/feeds/{subscription_id}/fetches"
+        return (await self._connection.ask("GET", path, FetchPage, query={"limit": most})).items
 
     async def refresh(self, subscription_id: int) -> RefreshResponse:
         return await self._connection.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshResponse)

@@ -60,7 +60,7 @@ def plain_text(html: str, limit: int | None) -> str:
         if limit is not None and length > limit:
             break
     text = " ".join("".join(pieces).split())
-    return text if limit is None or len(text) <= limit else _cut(text, limit)
+    return text if limit is None else cut_text(text, limit)
 
 
 def _text_pieces(html: str) -> Iterator[str]:
@@ -76,8 +76,10 @@ def _text_pieces(html: str) -> Iterator[str]:
     yield decode_text(html[position:])
 
 
-def _cut(text: str, limit: int) -> str:
-    """Cuts before the first word that does not fit; within it if the text has no spaces there."""
+def cut_text(text: str, limit: int) -> str:
+    """Cuts plain text before the first word that does not fit; within it if the text has no spaces there."""
+    if len(text) <= limit:
+        return text
     room = max(limit - 1, 0)
     space = text.rfind(" ", room * 3 // 4, room + 1)
     return (text[: space if space > 0 else room].rstrip() + "…")[:limit]

@@ -14,11 +14,30 @@ from feedmill.library.entries.marks import apply_marks
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import add_label
 from feedmill.store.subscriptions.unread_entries import steps_to_drop_subscription
 from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
+
+
+async def test_an_entry_has_its_feed_its_guid_its_own_summary_and_when_it_was_first_seen(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice = await library.person()
+    feed = await library.feed()
+    await library.subscribe(alice, feed)
+    long = "<p>Tom &amp; Jerry " + "run " * 400 + "</p>"
+    await library.arrive(feed, "plain")
+    await library.arrive(feed, "long", summary=long, guid="tag:example.org,2026:long")
+
+    summarized, plain = (await list_entries(any_db, alice.id, EntryListQuery(), NOW)).items
+
+    assert (summarized.feed_id, summarized.guid) == (feed, "tag:example.org,2026:long")
+    assert summarized.summary is not None
+    assert summarized.summary.startswith("Tom & Jerry run run")
+    assert (len(summarized.summary) <= 1000, len(summarized.excerpt) <= 300) == (True, True)
+    assert (plain.summary, plain.excerpt, plain.created_at) == (None, "plain", to_iso(library.now))
 
 
 async def test_every_view_of_every_scope_has_its_entries_in_both_orders(any_db: Database) -> None:

@@ -7,7 +7,13 @@ import msgspec
 import pytest
 
 from feedmill.errors import NotFound
-from feedmill.library.feeds.health import FeedHealth, force_full_fetch, health_report, read_feed_health
+from feedmill.library.feeds.health import (
+    FeedHealth,
+    fetch_log_page,
+    force_full_fetch,
+    health_report,
+    read_feed_health,
+)
 from feedmill.library.feeds.health_overview import HealthOverview, duplicates, health_overview
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
@@ -41,6 +47,21 @@ async def log(env: RefreshEnvironment, feed_id: int, age: timedelta, **values: A
 
 
 # --- one feed ---------------------------------------------------------------------------------------------
+
+
+async def test_the_fetch_log_is_read_page_by_page_on_every_database(any_env: RefreshEnvironment) -> None:
+    subscribers = Subscribers(any_env)
+    alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
+    mine = await subscribed(subscribers, alice)
+    for status in (500, 404, 410):
+        await log(any_env, mine.feed_id, HOUR, outcome="http", http_status=status)
+
+    first = await fetch_log_page(any_env.db, alice.id, mine.id, None, 2)
+    rest = await fetch_log_page(any_env.db, alice.id, mine.id, first[-1][0], 9)
+
+    assert [line.http_status for _, line in [*first, *rest]] == [200, 410, 404, 500]
+    with pytest.raises(NotFound):
+        await fetch_log_page(any_env.db, bob.id, mine.id, None, 9)
 
 
 async def test_fetches_raw_bodies_and_entries_are_reported_on_every_database(any_env: RefreshEnvironment) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from feedmill.html.plain_text import plain_text
+from feedmill.html.plain_text import cut_text, plain_text
 from feedmill.library.cursors import to_cursor
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.entry_marks import EntryLabel
@@ -20,23 +20,28 @@ from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry
 from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
 
 LONGEST_EXCERPT = 300
+LONGEST_SUMMARY = 1000
 
 
 class EntrySummary(Struct, frozen=True, gc=False):
     """An entry as a list shows it. No `subscription_id`: the user no longer subscribes to the feed."""
 
     id: int
+    feed_id: int
+    guid: str
     subscription_id: int | None
     feed_title: str | None
     title: str
     link: str | None
     author: str | None
     excerpt: str
+    summary: str | None
     image_url: str | None
     language: str | None
     published_at: str
     undated: bool
     sort_at: str
+    created_at: str
     unread: bool
     read_at: str | None
     starred: bool
@@ -112,19 +117,24 @@ def to_summaries(listed: Iterable[ListedEntry | None]) -> list[EntrySummary]:
 
 
 def _to_summary(entry: ListedEntry) -> EntrySummary:
+    summary = one_line(entry.beginning, LONGEST_SUMMARY) if entry.has_summary else None
     return EntrySummary(
         id=entry.id,
+        feed_id=entry.feed_id,
+        guid=entry.guid,
         subscription_id=entry.subscription_id,
         feed_title=entry.feed_title,
         title=one_line(entry.title),
         link=entry.link,
         author=entry.author,
-        excerpt=one_line(entry.beginning, LONGEST_EXCERPT),
+        excerpt=one_line(entry.beginning, LONGEST_EXCERPT) if summary is None else cut_text(summary, LONGEST_EXCERPT),
+        summary=summary,
         image_url=entry.image_url,
         language=entry.language,
         published_at=entry.published_at,
         undated=entry.undated,
         sort_at=entry.sort_at,
+        created_at=entry.first_seen_at,
         unread=entry.is_unread,
         read_at=entry.read_at,
         starred=entry.starred_at is not None,

@@ -8,13 +8,14 @@ from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_int
 from feedmill.collect.scheduling.explain_schedule import explain_schedule
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.entry_lists import ListPosition
 from feedmill.model.feed import Feed, without_owner
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
-from feedmill.store.feeds.fetch_log import latest_fetches, tally_fetches
+from feedmill.store.feeds.fetch_log import fetches_before, latest_fetches, tally_fetches
 from feedmill.store.feeds.fetch_totals import OutcomeTotals, failures_since, totals_by_outcome
 from feedmill.store.feeds.lifecycle import forget_validators
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -111,6 +112,14 @@ async def last_fetch(db: Database, subscription: Subscription) -> FetchLogLine |
     """The newest line of the feed's log."""
     lines = await latest_fetches(db, subscription.feed_id, 1)
     return lines[0] if lines else None
+
+
+async def fetch_log_page(
+    db: Database, user_id: int, subscription_id: int, position: ListPosition | None, most: int
+) -> list[tuple[ListPosition, FetchLogLine]]:
+    """The log of a feed that the user subscribes to, before that position, the newest fetch first."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    return await fetches_before(db, subscription.feed_id, position, most)
 
 
 def group_failures(failures: Sequence[FetchLogLine]) -> list[FailureGroup]:

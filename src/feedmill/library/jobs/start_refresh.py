@@ -6,6 +6,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
+from typing import Literal
 
 from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
@@ -14,6 +15,8 @@ from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import ALREADY_RUNNING
 from feedmill.store.jobs.batches import outcomes_since
+
+RefreshStatus = Literal["queued", "already_running", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,13 @@ class StartedRefresh:
     already_running: int
     paused: int
     too_soon: int
+
+    @property
+    def status(self) -> RefreshStatus:
+        """What happens to the feeds, in one word."""
+        if self.queued:
+            return "queued"
+        return "already_running" if self.already_running else "skipped"
 
 
 async def refresh_one(work: JobPort, db: Database, user_id: int, subscription: Subscription) -> StartedRefresh:

@@ -26,7 +26,7 @@ from feedmill.serve.rest.core.errors import install_error_handlers, problem_resp
 from feedmill.serve.rest.core.openapi import complete_openapi, operation_id
 from feedmill.serve.rest.core.unknown_parameters import refuse_unknown_parameters
 from feedmill.serve.rest.entries import labels, marks, read_entries, sync_entries
-from feedmill.serve.rest.feeds import schedule_feed, subscribed_feeds
+from feedmill.serve.rest.feeds import fetch_log, schedule_feed, subscribed_feeds
 from feedmill.serve.rest.pools import grants, groups, items
 from feedmill.serve.rest.subscriptions import folders, opml
 from feedmill.serve.rest.users import access_tokens, api_keys, me, registration, sessions, setup
@@ -41,6 +41,7 @@ ROUTERS = (
     # Before the feeds, whose routes would take these paths for an id.
     opml.router,
     subscribed_feeds.router,
+    fetch_log.router,
     folders.router,
     jobs.router,
     schedule_feed.router,

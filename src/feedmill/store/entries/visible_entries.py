@@ -52,17 +52,21 @@ _entries_of_user = _with_user_columns(entries)
 _beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
 _listed = select(
     entries.c.id,
+    entries.c.feed_id,
+    entries.c.guid,
     subscriptions.c.id.label("subscription_id"),
     func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("feed_title"),
     entries.c.title,
     entries.c.link,
     entries.c.author,
     _beginning.label("beginning"),
+    case((entries.c.summary.is_(None), 0), else_=1).label("has_summary"),
     entries.c.image_url,
     func.coalesce(entries.c.language, feeds.c.language).label("language"),
     entries.c.published_at,
     entries.c.undated,
     entries.c.sort_at,
+    entries.c.first_seen_at,
     case((unread.c.entry_id.is_(None), 0), else_=1).label("is_unread"),
     states.c.read_at,
     states.c.starred_at,
@@ -112,21 +116,25 @@ VISIBLE = (
 class ListedEntry(Struct, frozen=True, gc=False):
     """What lists show of an entry. No `subscription_id`: the user no longer subscribes to the feed.
 
-    `beginning` is HTML: the summary, or the first characters of the content.
+    `beginning` is HTML: the whole summary if it `has_summary`, else the first characters of the content.
     """
 
     id: int
+    feed_id: int
+    guid: str
     subscription_id: int | None
     feed_title: str | None
     title: str | None
     link: str | None
     author: str | None
     beginning: str | None
+    has_summary: bool
     image_url: str | None
     language: str | None
     published_at: str
     undated: bool
     sort_at: str
+    first_seen_at: str
     is_unread: bool
     read_at: str | None
     starred_at: str | None
@@ -188,17 +196,21 @@ def _to_listed_entry(rows: Sequence[Row]) -> ListedEntry:
     row = rows[0]
     return ListedEntry(
         id=row["id"],
+        feed_id=row["feed_id"],
+        guid=row["guid"],
         subscription_id=row["subscription_id"],
         feed_title=row["feed_title"],
         title=row["title"],
         link=row["link"],
         author=row["author"],
         beginning=row["beginning"],
+        has_summary=bool(row["has_summary"]),
         image_url=row["image_url"],
         language=row["language"],
         published_at=row["published_at"] or row["sort_at"],
         undated=bool(row["undated"]),
         sort_at=row["sort_at"],
+        first_seen_at=row["first_seen_at"],
         is_unread=bool(row["is_unread"]),
         read_at=row["read_at"],
         starred_at=row["starred_at"],

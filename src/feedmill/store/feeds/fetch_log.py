@@ -3,19 +3,25 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, or_, select
 
 from feedmill.i18n.messages import message_or_none
+from feedmill.model.entry_lists import ListPosition
 from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import fetch_log
+
+END_OF_TIME = "9999"
 
 LATEST = (
     select(fetch_log)
     .where(fetch_log.c.feed_id == bindparam("feed_id"))
     .order_by(fetch_log.c.at.desc(), fetch_log.c.id.desc())
     .limit(bindparam("most"))
+)
+PAGE = LATEST.where(
+    fetch_log.c.at <= bindparam("at"), or_(fetch_log.c.at < bindparam("at"), fetch_log.c.id < bindparam("before"))
 )
 TALLY = (
     select(fetch_log.c.outcome, func.count().label("fetches"), func.sum(fetch_log.c.new_entries).label("new_entries"))
@@ -37,6 +43,15 @@ async def latest_fetches(db: Database, feed_id: int, most: int) -> list[FetchLog
     """The last fetches, the newest first."""
     rows = await db.query(LATEST, {"feed_id": feed_id, "most": most})
     return [to_fetch_log_line(row) for row in rows]
+
+
+async def fetches_before(
+    db: Database, feed_id: int, position: ListPosition | None, most: int
+) -> list[tuple[ListPosition, FetchLogLine]]:
+    """The fetches before that position in the log, the newest first, each with its own position."""
+    at, before = (position.at, position.entry_id) if position else (END_OF_TIME, 0)
+    rows = await db.query(PAGE, {"feed_id": feed_id, "at": at, "before": before, "most": most})
+    return [(ListPosition(row["at"], row["id"]), to_fetch_log_line(row)) for row in rows]
 
 
 def to_fetch_log_line(row: Row) -> FetchLogLine:

@@ -91,6 +91,7 @@ CASES = {
     "GET /feeds/{subscription_id}": _one(secret=SECRET),
     "PATCH /feeds/{subscription_id}": _one(json={"paused": True}, secret=SECRET),
     "DELETE /feeds/{subscription_id}": _one(),
+    "GET /feeds/{subscription_id}/fetches": _one("/fetches", secret="updated"),
     "POST /feeds/{subscription_id}/refresh": _one("/refresh"),
     "POST /feeds/{subscription_id}/rules/preview": _one("/rules/preview", {"block_rules": "ads"}, secret="hers"),
     "POST /feeds/import": Case(_import, others=202),

@@ -41,6 +41,20 @@ async def test_pages_continue_without_gap_or_repeat(library: SmallLibrary, feed:
     EntryPage.model_validate(first)
 
 
+async def test_an_entry_has_the_fields_of_its_feed_in_lists_alone_and_in_texts(
+    library: SmallLibrary, feed: int, alice: Person
+) -> None:
+    [entry] = await library.arrive(feed, "a", guid="urn:a", summary="In <b>short</b>")
+
+    listed = (await alice.get("/entries")).json()["items"][0]
+    article = (await alice.get(f"/entries/{entry}")).json()
+    text = (await alice.get(f"/entries/texts?ids={entry}")).json()["items"][0]
+
+    named = ("feed_id", "guid", "summary", "created_at")
+    for shown in (listed, article, text):
+        assert [shown[name] for name in named] == [feed, "urn:a", "In short", to_iso(NOW)]
+
+
 async def test_an_entry_without_a_date_is_marked_as_undated(library: SmallLibrary, feed: int, alice: Person) -> None:
     [undated] = await library.arrive(feed, "undated", at=NOW, sort_at=BELOW_ALL_DATES, undated=True)
     await library.arrive(feed, "dated", at=NOW - 3000 * DAY)

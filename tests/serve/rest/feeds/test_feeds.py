@@ -2,6 +2,7 @@
 
 import pytest
 
+from feedmill.engine.jobs import Priority, RefreshFeed
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.jobs.batches import start_batch
 from tests.scripted_web import Answer
@@ -176,7 +177,8 @@ async def test_a_refresh_reports_what_is_fetched_and_what_is_not(site: Site, ali
     started = await alice.post("/feeds/refresh-all")
 
     told = started.json()
-    assert (started.status_code, told["queued"], told["already_running"]) == (202, 1, 1)
+    assert (started.status_code, told["status"]) == (202, "queued")
+    assert (told["queued"], told["already_running"]) == (1, 1)
     assert told["skipped"] == {"paused": 1, "too_soon": 0}
     job = (await alice.get(f"/jobs/{told['job_id']}")).json()
     assert (job["kind"], job["total"]) == ("refresh_all", 2)
@@ -204,6 +206,32 @@ async def test_a_second_request_joins_the_running_job(site: Site, alice: Person)
     joined = (await alice.post(f"/feeds/{feed['id']}/refresh")).json()
 
     assert (joined["job_id"], joined["queued"], joined["already_running"]) == (running, 0, 1)
+    assert joined["status"] == "already_running"
+
+
+async def test_a_refresh_that_fetches_nothing_is_skipped(site: Site, alice: Person) -> None:
+    feed = await subscribed(alice, site)
+    await alice.patch(f"/feeds/{feed['id']}", {"paused": True})
+
+    told = (await alice.post(f"/feeds/{feed['id']}/refresh")).json()
+
+    assert (told["status"], told["queued"], told["skipped"]["paused"]) == ("skipped", 0, 1)
+
+
+async def test_the_fetch_log_of_a_feed_is_read_page_by_page(site: Site, alice: Person) -> None:
+    feed = await subscribed(alice, site)
+    site.web.serve("/feed", Answer(status=404))
+    await site.parts.engine.run(RefreshFeed(feed["feed_id"]), Priority.MANUAL)
+    path = f"/feeds/{feed['id']}/fetches"
+
+    first = (await alice.get(f"{path}?limit=1")).json()
+    second = (await alice.get(f"{path}?limit=1&cursor={first['next']}")).json()
+
+    [failed], [updated] = first["items"], second["items"]
+    assert (failed["outcome"], failed["http_status"], failed["message"]) == ("http_4xx", 404, "HTTP 404")
+    assert (updated["outcome"], updated["new_entries"], updated["message"]) == ("updated", 2, None)
+    assert (updated["bytes"] > 0, second["next"]) == (True, None)
+    assert (await alice.get(f"{path}?cursor=x")).status_code == 404
 
 
 async def test_a_feed_is_queued_now_or_when_it_is_due(site: Site, alice: Person, charlie: Person) -> None:

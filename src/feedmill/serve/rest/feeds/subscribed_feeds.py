@@ -160,7 +160,11 @@ async def refresh_feed(app: TheApp, work: TheJobs, who: Writer, subscription_id:
 def _to_refresh_response(started: StartedRefresh) -> RefreshResponse:
     skipped = SkippedFeedsResponse(paused=started.paused, too_soon=started.too_soon)
     return RefreshResponse(
-        job_id=started.job_id, queued=started.queued, already_running=started.already_running, skipped=skipped
+        status=started.status,
+        job_id=started.job_id,
+        queued=started.queued,
+        already_running=started.already_running,
+        skipped=skipped,
     )
 
 
