@@ -53,6 +53,21 @@ def test_escape_leaves_the_article_as_back_does_and_history_stays_short(browser_
     assert alice.page.evaluate("document.activeElement.closest('.row') === document.querySelector('.row.current')")
 
 
+def test_an_article_begins_at_its_top_after_another_was_left_in_its_middle(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all", width=1440)
+    pane = alice.page.locator(".pane")
+    alice.press("j")
+    expect(pane.locator(".article")).to_be_visible()
+    pane.evaluate("(pane) => { pane.style.paddingBottom = '3000px'; pane.scrollTop = 900; }")
+
+    alice.press("Escape")
+    expect(pane.locator(".article")).to_have_count(0)
+    alice.press("n", "o")
+    expect(pane.locator(".article")).to_be_visible()
+
+    assert pane.evaluate("(pane) => [pane.scrollHeight > 3000, pane.scrollTop]") == [True, 0]
+
+
 def test_m_s_and_l_mark_the_article_and_the_server_knows(browser_user: BrowserUserMaker) -> None:
     alice = browser_user()
     alice.press("j")

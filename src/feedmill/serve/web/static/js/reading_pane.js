@@ -108,6 +108,8 @@ export function leave() {
 
 function close() {
   if (!isOpen()) return;
+  // As long as it is shown: afterwards the browser would keep it, for the next article.
+  pane.scrollTop = 0;
   frame.classList.remove("reading");
   pane.replaceChildren();
   rowOf(pane.dataset.id)?.classList.remove("opened");
