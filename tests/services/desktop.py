@@ -94,20 +94,12 @@ def desktop() -> Iterator[Desktop]:
 @contextmanager
 def _screen(place: Path) -> Iterator[str]:
     """A new X server on a display that is free; the name of the display."""
-    log = place / "xvfb.log"
     number = place / "display"
     with number.open("wb") as report:
-        run = [
-            find_binary("Xvfb"),
-            "-displayfd",
-            str(report.fileno()),
-            "-screen",
-            "0",
-            "1280x960x24",
-            "-nolisten",
-            "tcp",
-        ]
-        process = launch(run, log, pass_fds=(report.fileno(),))
+        # It would refuse connections for a moment whenever its last program has ended.
+        options = ["-noreset", "-nolisten", "tcp", "-screen", "0", "1280x960x24"]
+        run = [find_binary("Xvfb"), "-displayfd", str(report.fileno()), *options]
+        process = launch(run, place / "xvfb.log", pass_fds=(report.fileno(),))
     try:
         wait_until(lambda: number.read_text().endswith("\n"), otherwise="Xvfb did not start")
         yield f":{number.read_text().strip()}"
