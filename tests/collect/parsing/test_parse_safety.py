@@ -57,6 +57,11 @@ HOSTILE: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "quotes": (500_000, lambda n: b"<rss><a " + b"\"'" * n),
     "end tags": (500_000, lambda n: b"<rss>" + b"</a>" * n),
     "open tags": (300_000, lambda n: b"<rss>" + b"<br " * n),
+    "nested channels of CDF": (100_000, lambda n: b"<CHANNEL HREF='/'>" * n + b"</CHANNEL>" * n),
+    "items of CDF": (
+        100_000,
+        lambda n: b"<CHANNEL HREF='/'>" + b"<ITEM HREF='/1'><A HREF='/2'/></ITEM>" * n + b"</CHANNEL>",
+    ),
     "declared entities": (
         50_000,
         lambda n: (

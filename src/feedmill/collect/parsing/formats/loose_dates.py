@@ -57,7 +57,7 @@ def _read_words(text: str) -> DateParts | None:
         return read_day(text)
     zone, rest = read_zone(text[time.end() :].lstrip(), is_chinese=bool(_HAN.search(text)))
     zone = zone or _zone_of(remark, text)
-    if zone is None or _TIME.search(rest) or rest in FILLERS - LAST_WORDS:
+    if zone is None or rest in FILLERS - LAST_WORDS:
         return None
     day = read_day(f"{text[: time.start()]} {rest}")
     clock = _read_clock(time)
