@@ -1,6 +1,7 @@
 """`feedmill refresh`: lines for programs, exit codes, Ctrl-C, and next to a running server."""
 
 import asyncio
+import json
 import re
 
 import pytest
@@ -82,6 +83,21 @@ async def test_a_broken_feeds_file_is_reported_and_the_feeds_are_still_refreshed
 
     assert (done.code, done.records[-1]["updated"]) == (0, 1)
     assert "line 2, column 1" in done.err
+
+
+async def test_a_feeds_file_that_is_gone_is_reported_by_the_next_command(cli: CommandLine) -> None:
+    await cli.ok("migrate")
+    file = cli.folder / "data" / "feeds.json"
+    file.write_text(json.dumps([cli.web.serve("/feed", answer(item("a")))]))
+    await cli.ok("refresh", "--due")
+    file.unlink()
+
+    done, checked = await cli.run("refresh", "--due"), await cli.run("check")
+
+    assert (done.code, done.records[-1]["feeds"]) == (0, 0)
+    assert "feeds_file_missing" in done.err
+    assert checked.code == 1
+    assert "feeds.{yaml,yml,json,toml} is missing, in which 1 feed was declared" in checked.out
 
 
 async def test_the_feeds_to_refresh_must_be_named(cli: CommandLine) -> None:

@@ -28,8 +28,13 @@ class FeedsFile:
     def __init__(self, env: RefreshEnvironment, folder: Path) -> None:
         self.env = env
         self.file = folder / "feeds.yaml"
-        self.declared = DeclaredFeeds(env.db, None, folder, timedelta(minutes=15), clock=lambda: env.now)
         self._tick = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets what a process knows of the file."""
+        folder = self.file.parent
+        self.declared = DeclaredFeeds(self.env.db, None, folder, timedelta(minutes=15), clock=lambda: self.env.now)
 
     async def follow(self, text: str | None = None) -> list[Feed]:
         """Writes the file anew, lets a cycle pass, and gives the feeds that there are then."""
@@ -143,6 +148,28 @@ async def test_a_file_that_vanished_changes_nothing(feeds_file: FeedsFile, logge
 
     assert await feeds_file.follow() == before
     assert any(line["event"] == "feeds_file_missing" for line in logged)
+
+
+async def test_a_file_that_is_missing_after_a_restart_is_warned_of_once(
+    feeds_file: FeedsFile, logged: list[Any]
+) -> None:
+    before = await feeds_file.follow(f"- {URL}")
+    feeds_file.file.unlink()
+    feeds_file.restart()
+
+    assert await feeds_file.follow() == before
+    assert await feeds_file.follow() == before
+
+    [line] = [line for line in logged if line["event"] == "feeds_file_missing"]
+    assert (line["file"], line["declared_feeds"]) == (f"{feeds_file.file.parent}/feeds.{{yaml,yml,json,toml}}", 1)
+
+
+async def test_an_installation_that_never_had_a_file_is_not_warned(feeds_file: FeedsFile, logged: list[Any]) -> None:
+    await add_feeds(feeds_file.env.db, [NewFeed(URL)], NOW, NOW, None)
+
+    await feeds_file.follow()
+
+    assert not [line for line in logged if line["event"] == "feeds_file_missing"]
 
 
 async def test_a_file_that_is_named_must_be_there(env: RefreshEnvironment, tmp_path: Path, logged: list[Any]) -> None:

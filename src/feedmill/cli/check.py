@@ -19,6 +19,7 @@ from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import EVERYBODY_MASK, permission_fix, readable_by_others
 from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarations
+from feedmill.collect.declared.feeds_file_paths import feeds_file_pattern
 from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, CallerError, DatabaseError, FeedmillError
 from feedmill.model.encrypted import Encrypted
@@ -28,6 +29,7 @@ from feedmill.settings import Settings
 from feedmill.store.admin.database_check import database_time, missing_tables
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert_new
+from feedmill.store.feeds.declared_feeds import count_declared_feeds
 from feedmill.store.feeds.read_feeds import feeds_with_http_options
 from feedmill.store.migrations import pending_migrations
 from feedmill.store.schema import feeds, instance_state
@@ -177,8 +179,28 @@ async def _store_time(settings: Settings) -> datetime:
 async def _feeds_file(settings: Settings) -> str:
     file = find_feeds_file(settings.feeds_file, settings.data)
     if file is None:
-        return "none, so no feeds are declared"
+        return await _no_feeds_file(settings)
     return f"{file} declares {pluralize(len(read_declarations(file)), 'feed')}"
+
+
+async def _no_feeds_file(settings: Settings) -> str:
+    try:
+        count = await _declared_feeds(settings)
+    except (DatabaseError, BadSetting):
+        return "none"  # the check of the database reports why
+    if count:
+        were = pluralize(count, "feed was", "feeds were")
+        missing = f"{feeds_file_pattern(settings.data)} is missing, in which {were} declared"
+        raise CheckFailed(f"{missing}: put it back, or write feeds: [] into it")
+    return "none, so no feeds are declared"
+
+
+async def _declared_feeds(settings: Settings) -> int:
+    db = open_database(settings)
+    try:
+        return 0 if await pending_migrations(db) else await count_declared_feeds(db)
+    finally:
+        await db.close()
 
 
 async def _secret_key(settings: Settings) -> str:

@@ -13,6 +13,7 @@ from feedmill.settings import Settings
 from feedmill.store.archive.image_tasks import waiting_images
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import is_any_feed_due, repair_far_future_times
+from feedmill.store.feeds.declared_feeds import count_declared_feeds
 
 # Imported when there is something to fetch: most runs of a cron job find nothing due.
 REFRESH_FEEDS = "feedmill.cli.actions.refresh_feeds"
@@ -51,7 +52,7 @@ def _refresh_due(settings: Settings, as_json: bool) -> None:
 
 async def _has_work(db: Database, settings: Settings) -> bool:
     """Whether a feed is due or an image waits, after the feeds file was read, as a scheduler does."""
-    if settings.feeds_file or feeds_files(None, settings.data):
+    if settings.feeds_file or feeds_files(None, settings.data) or await count_declared_feeds(db):
         encryption = import_by_name(ENCRYPTION).of(settings)
         await import_by_name(DECLARED_FEEDS)(db, settings.feeds_file, settings.data, encryption=encryption).follow()
     now = datetime.now(UTC)  # feeds just added from the file are due

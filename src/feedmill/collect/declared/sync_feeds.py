@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations
-from feedmill.collect.declared.feeds_file_paths import feeds_files
+from feedmill.collect.declared.feeds_file_paths import feeds_file_pattern, feeds_files
 from feedmill.collect.declared.read_data_file import BadDataFile
 from feedmill.collect.scheduling.cadence import SHORTEST_INTERVAL
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
@@ -20,7 +20,12 @@ from feedmill.model.feed import Feed
 from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.declared_feeds import DeclaredChanges, DeclaredOptions, apply_declared_changes
+from feedmill.store.feeds.declared_feeds import (
+    DeclaredChanges,
+    DeclaredOptions,
+    apply_declared_changes,
+    count_declared_feeds,
+)
 from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.feeds.url_history import all_former_urls
 
@@ -58,8 +63,7 @@ class DeclaredFeeds:
 
     async def _apply(self, file: Path | None) -> None:
         if file is None:
-            if self._applied:
-                log.warning("feeds_file_missing", file=str(self._applied[0][0]))
+            await self._report_missing()
             return
         declared, now = read_declarations(file), self.clock()
         comparison = compare_feeds(
@@ -69,6 +73,13 @@ class DeclaredFeeds:
         if comparison:
             counts = {name: len(getattr(comparison, name)) for name in ("new", "changed", "returned", "dropped")}
             log.info("feeds_file_applied", file=str(file), **counts)
+
+    async def _report_missing(self) -> None:
+        """Warns of a file that was there before, also before the last restart: its feeds are marked as declared."""
+        count = await count_declared_feeds(self.db)
+        if count or self._applied:
+            file = self._applied[0][0] if self._applied else feeds_file_pattern(self.data)
+            log.warning("feeds_file_missing", file=str(file), declared_feeds=count)
 
 
 def compare_feeds(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, exists
+from sqlalchemy import bindparam, exists, func, select
 
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import ArchivePolicy
@@ -17,6 +17,7 @@ from feedmill.store.schema import feeds, subscriptions
 _not_added_by_person = feeds.c.added_by_person == 0
 _has_active_subscription = exists().where(subscriptions.c.feed_id == feeds.c.id, subscriptions.c.paused == 0)
 
+COUNT = select(func.count().label("declared")).select_from(feeds).where(feeds.c.declared == 1)
 MARK = feeds.update().where(one_of(feeds.c.id, "ids")).values(declared=bindparam("is_declared"))
 # The claim is dropped too: otherwise a running refresh would set a time again.
 REST = (
@@ -59,6 +60,12 @@ class DeclaredChanges:
 
     def __bool__(self) -> bool:
         return bool(self.new or self.returned or self.dropped or self.changed)
+
+
+async def count_declared_feeds(db: Database) -> int:
+    """How many feeds were in the feeds file when it was last applied."""
+    [row] = await db.query(COUNT)
+    return int(row["declared"])
 
 
 async def apply_declared_changes(db: Database, comparison: DeclaredChanges, file_name: str, now: datetime) -> None:
