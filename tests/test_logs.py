@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 import structlog
@@ -43,6 +44,17 @@ def test_an_event_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> Non
     event = written(capsys)
     assert str(event.pop("timestamp")).endswith("Z")
     assert event == {"event": "feed_fetched", "feed_id": 7, "title": "两行\n标题", "level": "info"}
+
+
+@pytest.mark.parametrize("log_format", ["json", "pretty"])
+def test_a_time_is_written_in_iso_8601(log_format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load_settings(log_format=log_format))
+
+    structlog.get_logger("here").info("feed_failing", last_success_at=datetime(2026, 2, 18, 8, 30, tzinfo=UTC))
+
+    line = capsys.readouterr().err
+    assert "2026-02-18T08:30:00.000Z" in line
+    assert "datetime" not in line
 
 
 def test_a_line_has_the_fields_that_are_bound_while_it_is_logged(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import structlog
 from feedmill.lazy_loggers import get_bound_fields
 from feedmill.model.control_characters import replace_control_characters
 from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.timestamps import to_iso
 from feedmill.settings import Settings
 
 REDACTED = "***"
@@ -168,10 +169,12 @@ def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -
 
 
 def redact_secrets(value: object) -> object:
-    """The value with all passwords and tokens replaced, at any depth."""
+    """The value with all passwords and tokens replaced and times written in ISO 8601, at any depth."""
     match value:
         case str():
             return URL_KEY.sub(rf"\g<before>{REDACTED}", URL_PASSWORD.sub(rf"\g<before>{REDACTED}@", value))
+        case datetime():
+            return to_iso(value)
         case BaseException():
             return redact_secrets(repr(value))
         case dict():
