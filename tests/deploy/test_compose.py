@@ -24,6 +24,7 @@ class Strict(yaml.SafeLoader):
 
 
 COMPOSE: dict[str, Any] = yaml.load(TEXT, Strict)
+WITH_REDIS: dict[str, Any] = yaml.load((DEPLOY / "compose.redis.yaml").read_text(), Strict)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = ("api", "scheduler", "worker")
 STORES = ("postgres", "redis", "s3")
@@ -55,6 +56,13 @@ def test_the_web_server_is_published_to_this_machine_alone_unless_told_otherwise
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
 
     assert published == {"api": ["${PUBLISH:-127.0.0.1:8000}:8000"]}
+
+
+def test_the_second_file_publishes_redis_alone_and_to_this_machine_unless_told_otherwise() -> None:
+    assert WITH_REDIS == {
+        "services": {"redis": {"ports": ["${PUBLISH_REDIS:-127.0.0.1:6379}:6379"], "networks": ["inside", "outside"]}}
+    }
+    assert not COMPOSE["networks"]["outside"].get("internal")
 
 
 @pytest.mark.parametrize("variable", _variables())
