@@ -17,6 +17,8 @@ from tests.services.desktop import Desktop
 from tests.services.desktop_readers import DesktopReader
 from tests.waiting import wait_until
 
+# What it prints.
+FETCH_BEGINS, FETCH_ENDS = "Starting feed updates", "Finished feed updates"
 # A key has no effect as long as the program is busy, so it is pressed again.
 SECONDS_BETWEEN_PRESSES = 10
 # Without the sandbox, which root can't have.
@@ -72,6 +74,16 @@ class RssGuard:
             " LEFT JOIN Categories ON Categories.id = Feeds.category"
         )
         return dict(self._rows(query))
+
+    def fetch_until(self, is_so: Callable[[], bool]) -> None:
+        """Fetches articles, which also sends what was marked here, and waits for the end of it."""
+        fetches = self.desktop.log().count(FETCH_ENDS)
+
+        def is_done() -> bool:
+            log = self.desktop.log()
+            return fetches < log.count(FETCH_ENDS) == log.count(FETCH_BEGINS) and is_so()
+
+        self.press_until((FETCH,), is_done)
 
     def press_until(self, keys: tuple[str, ...], is_so: Callable[[], bool]) -> None:
         """Presses the keys, one after the other, and again if what is expected does not happen."""

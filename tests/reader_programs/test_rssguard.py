@@ -20,13 +20,12 @@ WEIR = SampleFeed("/weir.xml", "The Weir", [SampleEntry("Eels at the weir")], "R
 def rssguard(rssguard_service: DesktopReader, reading_server: ReadingServer) -> Iterator[RssGuard]:
     """An RSS Guard that has loaded all of Alice's articles."""
     with desktop() as screen, running_rssguard(rssguard_service, screen, reading_server) as program:
-        program.press_until((keys.FETCH,), lambda: program.titles() == reading_server.titles())
+        program.fetch_until(lambda: program.titles() == reading_server.titles())
         yield program
 
 
 def fetch_until_both_agree(rssguard: RssGuard, server: ReadingServer) -> None:
-    """Fetches, which also sends what was marked in the program."""
-    rssguard.press_until((keys.FETCH,), lambda: _states(rssguard) == _server_states(server))
+    rssguard.fetch_until(lambda: _states(rssguard) == _server_states(server))
 
 
 def _states(rssguard: RssGuard) -> tuple[set[str], set[str]]:
@@ -59,5 +58,5 @@ def test_rss_guard_and_the_server_agree_on_feeds_and_on_what_is_read_and_starred
 
     reading_server.subscribe(WEIR)
     rssguard.press_until(keys.LOAD_FEEDS, lambda: rssguard.folders().get(WEIR.title) == WEIR.folder)
-    rssguard.press_until((keys.FETCH,), lambda: rssguard.titles(read=False) == {"Eels at the weir"})
+    rssguard.fetch_until(lambda: rssguard.titles(read=False) == {"Eels at the weir"})
     assert rssguard.titles() == reading_server.titles()

@@ -35,15 +35,19 @@ class Desktop:
 
     @contextmanager
     def running(self, *command: str) -> Iterator[None]:
-        """Runs a program for the block; its output is in `log` in the home directory."""
+        """Runs a program for the block."""
         process = launch([*command], self.home / "log", env=self.environment)
         try:
             yield
         except AssertionError as error:
-            error.add_note((self.home / "log").read_text("utf-8", "replace")[-3000:])
+            error.add_note(self.log()[-3000:])
             raise
         finally:
             end(process)
+
+    def log(self) -> str:
+        """What the programs have printed so far."""
+        return (self.home / "log").read_text("utf-8", "replace")
 
     def run(self, *command: str) -> str:
         """Runs a program to its end; returns what it prints."""
