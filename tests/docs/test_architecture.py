@@ -12,7 +12,10 @@ SOURCE = ROOT / "src" / "feedmill"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 TREE = next(block.text for block in blocks(PAGE) if block.text.startswith("src/feedmill/"))
 # Folders whose own folders are described with them.
-WITH_PARTS = ("store", "library", "collect", "archive", "serve", "serve/http", "serve/rest", "serve/web", "cli", "i18n")
+WITH_PARTS = (
+    *("store", "store/entries", "library", "collect", "archive", "cli", "i18n"),
+    *("serve", "serve/http", "serve/rest", "serve/web"),
+)
 NOUN_LAYERS = ("store", "library", "serve/rest", "serve/web")
 NOT_NOUNS = {"core", "drivers", "migrations", "schema", "sidebar", "static"}
 

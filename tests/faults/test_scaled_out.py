@@ -55,7 +55,8 @@ async def test_messages_delivered_three_times_fetch_each_feed_once(tmp_path: Pat
     async with scaled_out(tmp_path, postgres_service.url, feeds=150) as scaled:
         env = scaled.env
         for role in ("scheduler", "worker", "worker"):
-            await scaled.start(role, repeat=3, lease=60)
+            # No message comes back because the machine is busy: a batch that has ended would be started again.
+            await scaled.start(role, repeat=3, lease=60, visibility=60)
         env.feed_server.delay = 0.02
         await env.make_due()
         await env.until_done(60)

@@ -76,7 +76,7 @@ from feedmill.library import cursors
 from feedmill.library.admin import blocked_hosts
 from feedmill.library.archive import line_diff, raw_bodies, video_details
 from feedmill.library.bookmarks import fetch_pages
-from feedmill.library.entries import article, full_text, list_entries, text_diff
+from feedmill.library.entries import article, full_text, list_entries, sync_cursor, text_diff
 from feedmill.library.filters import rules
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
 from feedmill.library.subscriptions import folders, http_options, opml
@@ -535,6 +535,7 @@ READERS: dict[str, Read] = {
     ),
     "i18n.natural_order.natural_key": natural_order.natural_key,
     "library.cursors.from_cursor": cursors.from_cursor,
+    "library.entries.sync_cursor.decode_cursor": sync_cursor.decode_cursor,
     "library.cursors.key_at": lambda text: cursors.key_at(text, str),
     "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(
         {"headers": text}
@@ -641,6 +642,7 @@ NOT_HOSTILE = frozenset(
         "library.feeds.icons",
         "serve.greader.atom",
         "serve.web.archive.feed_archive",
+        "serve.web.core.script_bundle",
         "store.drivers.d1_statements",
         "store.drivers.sqlite_json_insert",
     }
