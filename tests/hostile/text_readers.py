@@ -236,6 +236,7 @@ READERS: dict[str, Read] = {
     "html.srcset.parse_srcset": srcset.parse_srcset,
     "html.plain_text.plain_text": lambda text: plain_text.plain_text(text, None),
     "html.plain_text.plain_text: excerpt": lambda text: plain_text.plain_text(text, 300),
+    "html.plain_text.cut_text": lambda text: plain_text.cut_text(text, 300),
     "html.images.find_image_urls": lambda text: html.find_image_urls(f"<img src=a>{text}", URL),
     "html.images.find_image_urls: in srcset": lambda text: html.find_image_urls(f"<img srcset='{text}'>", URL),
     "html.images.replace_images": lambda text: html.replace_images(f"<img src=a>{text}", URL, {}),
