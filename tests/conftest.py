@@ -52,6 +52,7 @@ LONG_TESTS = (
     "tests/html/test_sanitize_in_chromium.py",
     "tests/hostile",
     "tests/serve/rest/test_schemathesis.py",
+    "tests/docs/test_running_pages.py",
     "tests/docs/test_tutorial.py",
     "tests/deploy",
 )

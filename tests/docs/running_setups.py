@@ -1,0 +1,203 @@
+"""What each page on running Feedmill takes for granted, and the blocks that can't be followed in a test."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from secrets import token_hex
+
+import pytest
+
+from tests.databases import emptied
+from tests.docs.follow_page import Operator, PageSetup
+from tests.services.d1 import TOKEN
+from tests.services.s3 import ACCESS_KEY, SECRET_KEY
+
+DOCKER = "it needs Docker; tests/deploy reads the files"
+SYSTEMD = "it needs root and systemd; tests/deploy reads the units"
+CLOUDFLARE = "it needs an account at Cloudflare"
+INTERNET = "it installs from the Internet"
+PUBLIC_NAME = "it needs a public name"
+SECRET = token_hex(32)
+
+# Why a block is not followed, by page and first line.
+NOT_HERE: Mapping[str, Mapping[str, str]] = {
+    "apps.md": {'urls-source "freshrss"': "tests/reader_programs/test_newsboat.py runs newsboat with these settings"},
+    "cloudflare.md": {
+        "npx wrangler r2 bucket create feedmill": CLOUDFLARE,
+        "npx wrangler r2 bucket lifecycle add feedmill raw-bodies backups/ --expire-days 31": CLOUDFLARE,
+    },
+    "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
+    "monitoring.md": {
+        "python -m venv flower && flower/bin/pip install flower 'celery[redis]'": INTERNET,
+    },
+    "proxy-worker.md": {
+        "npx wrangler login": CLOUDFLARE,
+        "openssl rand -hex 32": CLOUDFLARE,
+        "npx wrangler deploy --var ALLOW_EXEC:1": CLOUDFLARE,
+        "npx wrangler deploy": CLOUDFLARE,
+        "npx wrangler secret put PROXY_TOKEN_OLD": CLOUDFLARE,
+    },
+    "reverse-proxy.md": {
+        "feeds.example.org {": "it needs Caddy and a public name",
+        '$ curl -N -H "Authorization: Bearer $KEY" https://feeds.example.org/api/jobs/7/events': PUBLIC_NAME,
+    },
+    "scaled-out.md": {
+        "cp deploy/example.env deploy/.env": DOCKER,
+        "docker compose --file deploy/compose.yaml --file deploy/compose.redis.yaml up --detach": DOCKER,
+    },
+    "systemd.md": {
+        "useradd --system --home-dir /var/lib/feedmill --shell /usr/sbin/nologin feedmill": SYSTEMD,
+        "systemd-run --pipe --wait --quiet --uid=feedmill -E FEEDMILL_DATA=/var/lib/feedmill \\": SYSTEMD,
+    },
+}
+
+MakeSetup = Callable[[Path, str, pytest.FixtureRequest], PageSetup]
+
+
+def _apps(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    return PageSetup(before={'$ feedmill user app-password alice --for "Alice\'s phone"': _add_alice})
+
+
+def _add_alice(operator: Operator) -> None:
+    operator.shell("feedmill user add alice")
+
+
+def _embedded(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    return PageSetup(
+        names={"make run ": "true ", "/srv/feedmill": str(folder / "srv")},
+        files={"toml": ("feedmill.toml", "feedmill settings")},
+    )
+
+
+def _declared_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    def write_an_error(operator: Operator) -> None:
+        lines = [
+            "feeds:",
+            *("  # a comment" for _ in range(4)),
+            "  - url: https://example.org/feed",
+            "    intervall: 1h",
+        ]
+        (operator.folder / "new.yaml").write_text("\n".join(lines))
+
+    return PageSetup(
+        files={"yaml": ("data/feeds.yaml", "feedmill check"), "toml": ("data/feeds.toml", "feedmill check")},
+        before={"$ feedmill --set feeds_file=new.yaml check": write_an_error},
+    )
+
+
+def _scripts(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    names = {"0 */6 * * *  ": "", "/srv/feedmill": str(folder / "data"), "/var/log": str(folder)}
+
+    def serve_a_key(operator: Operator) -> None:
+        operator.shell(f"feedmill user add alice && feedmill add --user alice {feed_url} && feedmill serve")
+        names.update({"https://feeds.example.org": f"http://127.0.0.1:{operator.port}", "fm_…": operator.new_key()})
+
+    return PageSetup(names, before={"import asyncio": serve_a_key})
+
+
+def _backup(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    def collect(operator: Operator) -> None:
+        operator.shell(f"feedmill user add alice && feedmill add {feed_url}")
+
+    def lose_everything(operator: Operator) -> None:
+        shutil.rmtree(operator.folder / "data")
+        (operator.folder / "srv" / "keys").mkdir(exist_ok=True)
+        (operator.folder / "srv" / "keys" / "secret.key").write_text(SECRET)
+
+    return PageSetup(
+        names={"/srv/": f"{folder}/srv/"},
+        before={
+            "feedmill backup --with-objects /srv/backup/2026-02-18": collect,
+            "mkdir data": lose_everything,
+            "feedmill migrate": lose_everything,
+        },
+    )
+
+
+def _scaled_out(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    names = {
+        **_servers(folder, request),
+        "ACCESS_KEY=…": f"ACCESS_KEY={ACCESS_KEY}",
+        "S3_SECRET_KEY=…": f"S3_SECRET_KEY={SECRET_KEY}",
+        "FEEDMILL_SECRET_KEY=…": f"FEEDMILL_SECRET_KEY={SECRET}",
+    }
+
+    def add_a_feed(operator: Operator) -> None:
+        names['"feed_id": 42'] = f'"feed_id": {operator.add(feed_url)}'
+
+    return PageSetup(names, before={"import os": add_a_feed}, keeps_servers=True)
+
+
+def _coming_from(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    names: dict[str, str] = {}
+
+    def run_everything(operator: Operator) -> None:
+        database, redis, objects = _servers(folder, request).values()
+        settings = {"DATABASE": database, "REDIS": redis, "OBJECTS": objects.strip("'"), "SECRET_KEY": SECRET}
+        keys = {"S3_ACCESS_KEY": ACCESS_KEY, "S3_SECRET_KEY": SECRET_KEY}
+        operator.env |= {f"FEEDMILL_{name}": value for name, value in (settings | keys).items()}
+        operator.shell(f"feedmill user add alice && feedmill add --user alice {feed_url}")
+        operator.shell("feedmill api && feedmill worker")
+        names["fm_…"] = operator.new_key()
+
+    return PageSetup(names, before={"export SITE=http://127.0.0.1:8000 KEY=fm_…": run_everything}, keeps_servers=True)
+
+
+def _servers(folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    """The servers of the tests by the names that the page has for them; the database is empty."""
+    return {
+        "postgresql://feedmill:…@db/feedmill": _emptied(request, "postgresql", "postgres_service", folder),
+        "redis://redis:6379/0": request.getfixturevalue("redis_service").url,
+        **_bucket(request, "'s3://feedmill?endpoint=https://s3.example.org'", folder.name),
+    }
+
+
+def _emptied(request: pytest.FixtureRequest, kind: str, service: str, folder: Path) -> str:
+    async def empty_it() -> None:
+        async with emptied(request, kind, folder):
+            pass
+
+    asyncio.run(empty_it())
+    return str(request.getfixturevalue(service).url)
+
+
+def _d1(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    names = {
+        "d1+https://feedmill-proxy.YOUR-NAME.workers.dev": f"d1+{_emptied(request, 'd1', 'd1_service', folder)}",
+        "DATABASE_TOKEN=...": f"DATABASE_TOKEN={TOKEN}",
+    }
+    return PageSetup(names)
+
+
+def _cloudflare(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    bucket = "'s3://feedmill?endpoint=https://ACCOUNT-ID.r2.cloudflarestorage.com&region=auto'"
+    return PageSetup(
+        names={
+            **_d1(folder, feed_url, request).names,
+            **_bucket(request, bucket, folder.name),
+            "S3_ACCESS_KEY=...": f"S3_ACCESS_KEY={ACCESS_KEY}",
+            "S3_SECRET_KEY=...": f"S3_SECRET_KEY={SECRET_KEY}",
+            "FEEDMILL_SECRET_KEY=...": f"FEEDMILL_SECRET_KEY={SECRET}",
+            "https://example.org/feed": feed_url,
+        }
+    )
+
+
+def _bucket(request: pytest.FixtureRequest, named: str, prefix: str) -> dict[str, str]:
+    """The bucket of the tests, with a prefix of its own."""
+    bucket, _, query = request.getfixturevalue("s3_service").url.partition("@")[2].partition("?")
+    return {named: f"'s3://{bucket}/{prefix}?{query}'"}
+
+
+SETUPS: Mapping[str, MakeSetup] = {
+    "apps.md": _apps,
+    "backup.md": _backup,
+    "cloudflare.md": _cloudflare,
+    "coming-from.md": _coming_from,
+    "declared-feeds.md": _declared_feeds,
+    "embedded.md": _embedded,
+    "proxy-worker.md": _d1,
+    "scaled-out.md": _scaled_out,
+    "scripts.md": _scripts,
+}
