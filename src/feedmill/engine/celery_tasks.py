@@ -12,6 +12,7 @@ from feedmill.engine import task_names
 from feedmill.engine.engine import JobNotRun
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
 from feedmill.engine.messages import jobs_of_chunk
+from feedmill.engine.task_arguments import known_arguments, named_arguments, read_id, read_priority
 from feedmill.lazy_loggers import bound_fields
 
 MAX_RETRIES = 3
@@ -41,15 +42,18 @@ class CeleryTasks:
     def refresh_feed(
         self,
         task: Task,
-        feed_id: int,
+        feed_id: int | str,
         token: str | None = None,
         batch_id: int | None = None,
         lane: str = "",
-        priority: int = Priority.MANUAL,
+        priority: int | str = Priority.MANUAL,
     ) -> TaskResult:
-        job = RefreshFeed(feed_id, token, batch_id, lane)
-        result = self.wait_for(task, self._runner.run_job(job, Priority(priority), task.request.id))
-        return result or _retry(task, feed_id)
+        """Refreshes a feed; the result names it as the message does."""
+        if (number := read_id(feed_id)) is None:
+            return {"success": True, "feed_id": feed_id, "skipped": True, "reason": "feed_deleted"}
+        job = RefreshFeed(number, token, batch_id, lane)
+        result = self.wait_for(task, self._runner.run_job(job, read_priority(priority), task.request.id))
+        return (result or _retry(task, number)) | {"feed_id": feed_id}
 
     def refresh_feed_batch(
         self,
@@ -71,6 +75,10 @@ class CeleryTasks:
 
     def archive_images(self, task: Task) -> TaskResult:
         return self._run(task, ArchiveImages(), Priority.SCHEDULED)
+
+    def schedule_image_processing(self, task: Task) -> TaskResult:
+        """The same as `archive_images`: which images wait is in the database."""
+        return self.archive_images(task)
 
     def wait_for(self, task: Task, work: Coroutine[Any, Any, Any]) -> Any:
         """Runs a coroutine on the event loop and returns its result; its log lines carry the job id."""
@@ -96,24 +104,28 @@ def register_tasks(
         task_names.BATCH_COMPLETE,
         task_names.SCAN_COMPLETE,
         task_names.ARCHIVE_IMAGES,
+        task_names.SCHEDULE_IMAGES,
     ):
-        celery.task(_as_function(getattr(tasks, name)), name=name, bind=True, shared=False, max_retries=MAX_RETRIES)
+        celery.task(
+            _as_function(name, getattr(tasks, name)), name=name, bind=True, shared=False, max_retries=MAX_RETRIES
+        )
     for name, function in periodic.items():
         # Acknowledged early: they are sent periodically, and may take longer than the visibility timeout.
-        celery.task(_as_task(tasks, function), name=name, bind=True, shared=False, acks_late=False)
+        celery.task(_as_task(tasks, name, function), name=name, bind=True, shared=False, acks_late=False)
 
 
-def _as_function(method: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
+def _as_function(name: str, method: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
     """Wraps a method in a function, because Celery binds only functions."""
 
-    def run(task: Task, **arguments: Any) -> TaskResult:
-        return method(task, **arguments)
+    def run(task: Task, *positional: Any, **named: Any) -> TaskResult:
+        return method(task, **known_arguments(method, named_arguments(name, positional, named)))
 
     return run
 
 
-def _as_task(tasks: CeleryTasks, function: TaskFunction) -> Callable[..., TaskResult]:
-    def run(task: Task, **arguments: Any) -> TaskResult:
+def _as_task(tasks: CeleryTasks, name: str, function: TaskFunction) -> Callable[..., TaskResult]:
+    def run(task: Task, *positional: Any, **named: Any) -> TaskResult:
+        arguments = known_arguments(function, named_arguments(name, positional, named))
         result: TaskResult = tasks.wait_for(task, function(**arguments))
         return result
 

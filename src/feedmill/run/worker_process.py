@@ -13,6 +13,7 @@ from feedmill.engine import task_names
 from feedmill.engine.celery_consumer import CeleryConsumer
 from feedmill.engine.celery_tasks import TaskFunction, register_tasks
 from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.engine.task_arguments import read_feed_ids, read_id
 from feedmill.errors import EngineUnavailable, InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import REFRESH_ALL
@@ -77,8 +78,11 @@ def _periodic_tasks(distributed: DistributedParts, parts: EmbeddedParts) -> dict
         return {"success": True}
 
     @_failure_as_result
-    async def schedule_user_batch_refresh(feed_ids: list[int], user_id: int | None = None) -> JobResult:
-        batch_id, is_new = await distributed.batches.refresh(REFRESH_ALL, feed_ids, user_id)
+    async def schedule_user_batch_refresh(
+        feed_ids: object = None, user_id: object = None, feeds: object = None
+    ) -> JobResult:
+        wanted = read_feed_ids(feeds if feed_ids is None else feed_ids)
+        batch_id, is_new = await distributed.batches.refresh(REFRESH_ALL, wanted, read_id(user_id))
         return {"success": True, "batch_id": batch_id, "is_new": is_new}
 
     @_failure_as_result

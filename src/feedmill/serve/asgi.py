@@ -14,6 +14,7 @@ from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve import fever, greader, miniflux, web
 from feedmill.serve.http import app_images, archived_images, feed_icons, health, metrics
 from feedmill.serve.http.allowed_hosts import AllowedHosts
+from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.lazy_api import LazyApi
 
@@ -24,7 +25,11 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     # The APIs of reader apps stand before ours: FreshRSS has its paths below `/api` too.
     apps = [*greader.routes, *fever.routes, *miniflux.routes]
     routes = [*apps, api, *health.routes, *metrics.routes, *images, pages]
-    middleware = [Middleware(IgnoreDisconnects), Middleware(AllowedHosts, settings=app.settings)]
+    middleware = [
+        Middleware(IgnoreDisconnects),
+        Middleware(AllowedHosts, settings=app.settings),
+        Middleware(PathAliases),
+    ]
     asgi = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _not_found})
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     asgi.state.work, asgi.state.discovery_cache = work, ResponseCache()

@@ -1,10 +1,11 @@
 """Field types that request bodies share: bounded, strict and storable in every database."""
 
+import re
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from feedmill.model.max_id import MAX_ID
 
@@ -15,11 +16,31 @@ def _require_text(given: object) -> object:
     return given
 
 
+def _digits_to_int(given: object) -> object:
+    """The number that a text of digits stands for; anything else is left to the validation."""
+    is_number = isinstance(given, str) and _ID_TEXT.fullmatch(given)
+    return int(given) if is_number else given  # type: ignore[call-overload]
+
+
+_ID_TEXT = re.compile(r"[1-9][0-9]{0,14}")
 # Strict: "5" is not a number, 0 is neither a boolean nor a time.
 StrictInt = Annotated[int, Field(strict=True)]
 StrictBool = Annotated[bool, Field(strict=True)]
 StrictTime = Annotated[AwareDatetime, BeforeValidator(_require_text), Field(strict=False)]
-Id = Annotated[StrictInt, Field(ge=1, le=MAX_ID)]
+# An id may also be text, as clients send it that keep ids as text.
+Id = Annotated[
+    StrictInt,
+    Field(ge=1, le=MAX_ID),
+    BeforeValidator(_digits_to_int),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": MAX_ID},
+                {"type": "string", "pattern": f"^{_ID_TEXT.pattern}$"},
+            ]
+        }
+    ),
+]
 PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
 # Not empty, and without control characters.
 ShortText = Annotated[
