@@ -98,7 +98,7 @@ from feedmill.outbound import (
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.greader import item_ids, streams
-from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, sse
+from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, path_aliases, sse
 from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
 from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
@@ -531,6 +531,7 @@ READERS: dict[str, Read] = {
     "i18n.connection_errors.message_in_text": connection_errors.message_in_text,
     "serve.greader.item_ids.parse_item_id": item_ids.parse_item_id,
     "serve.greader.streams.normal_stream": lambda text: streams.normal_stream(f"user/{text}"),
+    "serve.http.path_aliases.api_path": lambda text: path_aliases.api_path(f"/feeds/{text}", True),
     "serve.http.app_parameters.read_parameters": lambda text: _LOOP.run_until_complete(
         app_parameters.read_parameters(_request(query=text, body=_bytes(text)))
     ),
@@ -642,6 +643,7 @@ NOT_HOSTILE = frozenset(
         "library.search.run_search",
         "library.feeds.icons",
         "serve.greader.atom",
+        "serve.rest.core.field_types",
         "serve.web.archive.feed_archive",
         "serve.web.core.script_bundle",
         "store.drivers.d1_statements",
