@@ -47,8 +47,8 @@ def test_rss_guard_and_the_server_agree_on_feeds_and_on_what_is_read_and_starred
     fetch_until_both_agree(rssguard, reading_server)
     assert _server_states(reading_server) == (opened, starred)
 
-    reading_server.mark({CHINESE, FLOOD}, EntryMarks(read=True, starred=True))
     reading_server.mark(opened, EntryMarks(read=False, starred=False))
+    reading_server.mark({CHINESE, FLOOD}, EntryMarks(read=True, starred=True))
     fetch_until_both_agree(rssguard, reading_server)
     assert _states(rssguard) == ({CHINESE, FLOOD}, {CHINESE, FLOOD})
 
