@@ -124,7 +124,7 @@ class Operator:
     def _follow_session(self, text: str) -> None:
         """Runs the lines after a prompt; the lines below must be in the output, `…` standing for anything."""
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, *shown = part.splitlines()
+            command, *shown = part.replace("\\\n", "").splitlines()
             said = self.run(["bash", "-e", "-c", command], accepts=(0, 1) if shown else (0,))
             for line in shown:
                 pattern = re.escape(line).replace("…", ".*")
