@@ -136,6 +136,7 @@ class Settings:
     connect_seconds: float = Field(5, gt=0)
     read_seconds: float = Field(20, gt=0)
     total_seconds: float = Field(30, gt=0)
+    subscribe_seconds: float = Field(0.8, gt=0)
 
     feeds_file: Path | None = Field(None)
 

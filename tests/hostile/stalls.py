@@ -149,7 +149,7 @@ def reading(folder: Path) -> Iterator[Reader]:
     data.mkdir()
     with (
         _site(files) as site,
-        serving(cwd=data, settings=LOOPBACK) as server,
+        serving(cwd=data, settings=LOOPBACK | {"subscribe_seconds": "280"}) as server,
         httpx.Client(base_url=server.address, timeout=280) as client,
     ):
         # The cookie is for pages; the API goes by the token.

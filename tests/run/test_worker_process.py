@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from feedmill.app import build_app
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.coordination.locks import feed_lock
 from feedmill.coordination.pool_queues import pool_list_name
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
+from feedmill.library.jobs.start_refresh import start_first_fetches
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, subscribe
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.open_pools import open_pools
+from feedmill.run.distributed import open_distributed
 from feedmill.settings import load_settings
 from feedmill.store.schema import batch_jobs, batches, image_tasks
+from feedmill.store.users.users import user_of_name
 from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out
+from tests.flows.refresh_environment import answer, item
 from tests.services.server import Service
 from tests.waiting import until
 
@@ -166,6 +173,21 @@ async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_
     assert [row["outcome"] for row in outcomes] == ["failed", "updated", "updated", "updated"]
     [row] = await scaled.env.db.query(select(batches.c.id, batches.c.kind))
     assert (row["id"], row["kind"]) == (result["batch_id"], REFRESH_ALL)
+
+
+async def test_a_worker_archives_the_images_of_a_feed_that_is_added_elsewhere(scaled: ScaledOutInstallation) -> None:
+    alice = await user_of_name(scaled.env.db, "alice")
+    assert alice is not None
+    url = scaled.env.feed_server.web.serve("/new", answer(item("a", '<img src="/a.png">')))
+    async with build_app(load_settings(**scaled.env.settings)) as app, open_distributed(app) as api:
+        added = await subscribe(app.tools, alice, SubscribeRequest(url), ResponseCache())
+        await start_first_fetches(api.batches, alice.id, [added])
+
+    async def images_were_tried() -> bool:
+        return all(row["attempts"] for row in await scaled.env.db.query(select(image_tasks)))
+
+    await until(images_were_tried, otherwise="nobody tried the images")
+    assert len(await scaled.env.db.query(select(image_tasks))) == 1
 
 
 async def test_pools_are_gathered_and_filled_on_request(scaled: ScaledOutInstallation) -> None:

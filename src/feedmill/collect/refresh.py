@@ -22,6 +22,7 @@ from feedmill.collect.entries import storable_text
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
+from feedmill.collect.page_at_feed_url import FollowedPage, follow_page
 from feedmill.collect.parsing.parse_off_loop import parse_off_loop
 from feedmill.collect.refresh_decision import DecisionContext, NoResponse
 from feedmill.collect.refresh_log import log_refresh, log_unreadable_dates
@@ -29,11 +30,12 @@ from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.collect.scheduling.outage import OutageDetector
 from feedmill.encryption import NO_ENCRYPTION, Encryption
 from feedmill.errors import ConstraintViolated, NotAFeed, StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.model.refresh import EntryDiff, KnownEntry, RawBody, RefreshDecision, Unchanged
+from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, RefreshDecision, Unchanged
 from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
@@ -85,6 +87,15 @@ class RefreshTools:
     writers: RefreshWriters = field(default_factory=RefreshWriters)
 
 
+@dataclass(frozen=True, slots=True)
+class _BodyToParse:
+    """A body with its digest; `raw` is None if the archive had it already."""
+
+    response: Response
+    sha256: str
+    raw: RawBody | None
+
+
 async def refresh_feed(
     tools: RefreshTools,
     claim: Claim,
@@ -117,9 +128,21 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: Fetched
     outcome = await _fetch(tools, feed, prefetched)
     if not isinstance(outcome, Response | NotModified):
         return _decide_without_response(tools, feed, outcome, started)
-    context = _decision_context(tools, started)
     observed = refresh_decision.observed_move(feed, outcome.permanent_url)
     move = await resolve_move(tools.db, tools.encryption, feed, observed)
+    return await _decide(tools, feed, outcome, prefetched, move, started)
+
+
+async def _decide(
+    tools: RefreshTools,
+    feed: Feed,
+    outcome: Response | NotModified,
+    prefetched: FetchedFeed | None,
+    move: FeedMove,
+    started: float,
+) -> RefreshDecision:
+    """keep raw → parse → decide."""
+    context = _decision_context(tools, started)
     if move.merges_with is not None:
         return replace(refresh_decision.decide_moved_away(feed, outcome, context), move=move)
     body = await _keep_raw(tools, feed, outcome) if isinstance(outcome, Response) else None
@@ -128,12 +151,27 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: Fetched
     try:
         parsed = await _parse(body.response, prefetched)
     except NotAFeed as error:
-        return refresh_decision.decide_not_a_feed(feed, body.response, error.message, body.raw, body.sha256, context)
+        return await _decide_not_a_feed(tools, feed, body, error.message, started)
     changes = await _compare(tools, feed, body.response, parsed, context.now)
     decision = refresh_decision.decide_updated(feed, body.response, parsed, changes, body.raw, body.sha256, context)
     if parsed.is_truncated:
         decision = refresh_decision.decide_truncated(feed, decision, context)
     return replace(decision, move=move)
+
+
+async def _decide_not_a_feed(
+    tools: RefreshTools, feed: Feed, body: _BodyToParse, failure: Message, started: float
+) -> RefreshDecision:
+    """Follows a page at the URL of a new feed; anything else in place of a feed is a failure."""
+    patience = tools.soft_limit - timedelta(seconds=time.monotonic() - started)
+    page = await follow_page(tools.db, tools.client, feed, body.response, patience)
+    if isinstance(page, FollowedPage):
+        if body.raw is not None:
+            # The page is no body of the feed, and no row will name it.
+            await tools.blobs.delete_many([body.raw.key])
+        return await _decide(tools, feed, page.feed.response, page.feed, page.move, started)
+    context = _decision_context(tools, started)
+    return refresh_decision.decide_not_a_feed(feed, body.response, page or failure, body.raw, body.sha256, context)
 
 
 async def _fetch(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None) -> FetchOutcome | None:
@@ -160,15 +198,6 @@ def _decide_without_response(
     if outcome is None:
         return refresh_decision.decide_timeout(feed, context)
     return refresh_decision.decide_not_fetched(feed, outcome, context)
-
-
-@dataclass(frozen=True, slots=True)
-class _BodyToParse:
-    """A body with its digest; `raw` is None if the archive had it already."""
-
-    response: Response
-    sha256: str
-    raw: RawBody | None
 
 
 async def _keep_raw(tools: RefreshTools, feed: Feed, response: Response) -> _BodyToParse | None:

@@ -62,6 +62,10 @@ class Batches:
             await self._submit(batch_id, list(dict.fromkeys(feed_ids)))
         return batch_id, is_new
 
+    async def archive_images(self) -> None:
+        """Starts the work on images that wait, in this process or in a worker."""
+        await self.handlers.nudge_images()
+
     def waits(self) -> Mapping[str, int]:
         """How many jobs wait in this process, by priority."""
         return self.engine.waits()

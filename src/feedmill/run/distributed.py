@@ -1,7 +1,7 @@
 """The parts that all processes of a scaled-out installation have: job sender, batches and scheduler."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from celery import Celery  # type: ignore[import-untyped]
@@ -9,7 +9,8 @@ from celery import Celery  # type: ignore[import-untyped]
 from feedmill.app import App
 from feedmill.engine.celery_app import make_celery
 from feedmill.engine.celery_engine import CeleryEngine
-from feedmill.errors import BadSetting
+from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.errors import BadSetting, EngineUnavailable
 from feedmill.run.batches import Batches
 from feedmill.run.embedded import assemble_parts
 from feedmill.run.job_sender import JobSender, NoHeldClaims
@@ -34,8 +35,14 @@ async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
     """Opens the parts that send jobs, and closes them at the end."""
     celery = make_celery(app.settings.redis.get_secret_value())
     sender = JobSender(app.db, CeleryEngine(celery), app.coordination.locks)
+
+    async def nudge_images() -> None:
+        # The next scan starts them again.
+        with suppress(EngineUnavailable):
+            await sender.submit(ArchiveImages(), Priority.SCHEDULED)
+
     local = assemble_parts(app)
-    handlers = replace(local.handlers, held_claims=NoHeldClaims(app.db, app.tools.clock))
+    handlers = replace(local.handlers, held_claims=NoHeldClaims(app.db, app.tools.clock), nudge_images=nudge_images)
     try:
         yield DistributedParts(
             celery,

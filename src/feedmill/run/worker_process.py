@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -12,9 +11,8 @@ from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.engine import task_names
 from feedmill.engine.celery_consumer import CeleryConsumer
 from feedmill.engine.celery_tasks import TaskFunction, register_tasks
-from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.engine.task_arguments import read_feed_ids, read_id
-from feedmill.errors import EngineUnavailable, InfrastructureError
+from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.run.announce_presence import announce_presence
@@ -55,13 +53,7 @@ async def run_worker_process(
 
 def _connect(app: App, distributed: DistributedParts, parts: EmbeddedParts) -> None:
     """Connects Celery with the parts of this process: messages run on them, new jobs go to all workers."""
-
-    async def nudge_images() -> None:
-        # The next scan starts them again.
-        with suppress(EngineUnavailable):
-            await distributed.sender.submit(ArchiveImages(), Priority.SCHEDULED)
-
-    parts.handlers.nudge_images = nudge_images
+    parts.handlers.nudge_images = distributed.batches.archive_images
     # A worker whose storage fails sends no further scans either.
     distributed.scheduler.handlers.breaker = parts.handlers.breaker
     runner = WorkerJobRunner(

@@ -22,6 +22,7 @@ from feedmill.store.users.users import add_user
 from tests.scripted_web import Web
 from tests.serve.web.template_cache import keep_compiled_templates
 from tests.sqlite_template import copy_template
+from tests.waiting import LONGEST_WAIT
 
 ORIGIN = "http://feedmill.test"
 # For jobs that still run when a test ends: one that waits before a retry would take another ten seconds.
@@ -85,8 +86,9 @@ class Site:
 @asynccontextmanager
 async def running_site(folder: Path, web: Web, **settings: Any) -> AsyncIterator[Site]:
     """Everything of `feedmill serve` except the socket and the scheduler; requests to a host have no gap between
-    them."""
-    given = {"data": str(folder), "allow_private": "127.0.0.0/8", "host_gap": 0, "public_url": ORIGIN} | settings
+    them, and no site is too slow to wait for."""
+    given = {"data": str(folder), "allow_private": "127.0.0.0/8", "host_gap": 0, "public_url": ORIGIN}
+    given = given | {"subscribe_seconds": LONGEST_WAIT} | settings
     if "database" not in settings:
         await copy_template(folder / "feedmill.db")
     async with build_app(load_settings(**given)) as app, open_embedded(app, GRACE) as parts:

@@ -70,15 +70,21 @@ async def discover_feeds_at(web: Fetcher, url: str, http_options: str | None = N
     feed = await _read_feed(url, outcome, follows_redirects=http_options is None)
     if not isinstance(feed, NoFeed) or not isinstance(outcome, Response):
         return feed
-    size = min(len(outcome.body), MAX_PAGE_BYTES)
+    return await feed_of_page(web, outcome) or feed
+
+
+async def feed_of_page(web: Fetcher, page: Response, *, guesses: bool = True) -> FetchedFeed | PageFeeds | None:
+    """The only feed of a page, or its feeds to choose from; `guesses`: also one at the usual paths or of comments."""
+    size = min(len(page.body), MAX_PAGE_BYTES)
     found = await run_in_thread_if_large(
-        size, find_page_feeds, outcome.body, content_type=outcome.content_type, url=outcome.final_url
+        size, find_page_feeds, page.body, content_type=page.content_type, url=page.final_url
     )
     certain = [each for each in found if not each.is_guess and not each.is_comments]
     if len(certain) > 1:
-        return PageFeeds(outcome.final_url, tuple(certain))
+        return PageFeeds(page.final_url, tuple(certain))
     # A feed at one of the usual paths is preferred to one of readers' comments.
-    return await first_working_feed(web, certain or sorted(found, key=lambda each: each.is_comments)) or feed
+    others = sorted(found, key=lambda each: each.is_comments) if guesses else []
+    return await first_working_feed(web, certain or others)
 
 
 async def first_working_feed(web: Fetcher, found: Sequence[DiscoveredFeed]) -> FetchedFeed | None:

@@ -1,4 +1,4 @@
-"""PORT: starts batches of refreshes and watches them, in this process or in workers."""
+"""PORT: starts batches of refreshes and watches them, in this process or in workers; starts the work on images."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
@@ -16,6 +16,10 @@ class JobPort(Protocol):
 
         `report` is kept with a new batch, to be read later.
         """
+        ...
+
+    async def archive_images(self) -> None:
+        """Starts the work on images that wait, at once. Without it the next scan does, so a failure is not reported."""
         ...
 
     def waits(self) -> Mapping[str, int]:

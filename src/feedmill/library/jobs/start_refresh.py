@@ -10,6 +10,7 @@ from typing import Literal
 
 from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
+from feedmill.library.subscriptions.subscribe import SubscribeResult
 from feedmill.model.batch import REFRESH_ALL, REFRESH_ONE
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
@@ -39,6 +40,18 @@ class StartedRefresh:
 
 async def refresh_one(work: JobPort, db: Database, user_id: int, subscription: Subscription) -> StartedRefresh:
     return await _refresh(work, db, user_id, [subscription], REFRESH_ONE, f"feed-{subscription.feed_id}")
+
+
+async def start_first_fetches(work: JobPort, user_id: int, added: Sequence[SubscribeResult]) -> int | None:
+    """Starts what new subscriptions need: the images of feeds that were fetched, and a job that fetches the others."""
+    if any(each.is_fetched for each in added):
+        await work.archive_images()
+    waiting = [each.subscription for each in added if not each.is_fetched and not each.subscription.paused]
+    if not waiting:
+        return None
+    ids = [subscription.feed_id for subscription in waiting]
+    job_id, _ = await work.refresh(REFRESH_ONE, ids, user_id, f"feed-{ids[0]}")
+    return job_id
 
 
 async def refresh_many(

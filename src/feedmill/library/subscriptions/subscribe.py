@@ -3,6 +3,7 @@
 parse the URL → does the feed exist? → discover feeds → choose one → subscribe → use the response as its first fetch
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -95,9 +96,17 @@ async def discover(
 
 
 async def subscribe(
-    tools: RefreshTools, user: User, request: SubscribeRequest, discovery_cache: ResponseCache
+    tools: RefreshTools,
+    user: User,
+    request: SubscribeRequest,
+    discovery_cache: ResponseCache,
+    patience: timedelta | None = None,
 ) -> SubscribeResult:
-    """Subscribes the user to the feed at the URL; raises a `CallerError` if that is not possible."""
+    """Subscribes the user to the feed at the URL; raises a `CallerError` if that is not possible.
+
+    If the site does not answer within `patience`, the subscription is to the URL itself: its first fetch finds out what
+    is there (`collect/page_at_feed_url.py`).
+    """
     address = _read(request.url)
     request = replace(request, http_options=request.http_options or address.http_options)
     target = await find_feed_target(tools.db, user.id, address.url, has_login=request.http_options is not None)
@@ -107,7 +116,11 @@ async def subscribe(
     if request.http_options is None and (cached := discovery_cache.take(user.id, address.url)):
         return await _join_found(tools, user, request, cached)
     web = RecordingFetcher(tools.client)
-    found = await discover_feeds_at(web, address.url, request.http_options)
+    try:
+        async with asyncio.timeout(None if patience is None else patience.total_seconds()):
+            found = await discover_feeds_at(web, address.url, request.http_options)
+    except TimeoutError:
+        return await _join(tools, user, request, target)
     match found:
         case FetchedFeed():
             # A password is only for the URL that it was given with.

@@ -11,7 +11,7 @@ from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import BadInput, CallerError, TooLarge
 from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.library.jobs.start_refresh import refresh_one
+from feedmill.library.jobs.start_refresh import start_first_fetches
 from feedmill.library.subscriptions.change_subscription import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.errors import AlreadySubscribed, SeveralFeeds
 from feedmill.library.subscriptions.export_opml import export_opml
@@ -86,8 +86,7 @@ async def _add(request: Request, who: Caller, url: str, *, anyway: bool) -> Subs
         if not anyway:
             raise
         return await _find(app, who, FEED + url)
-    if not done.is_fetched:
-        await refresh_one(work, app.db, who.user.id, done.subscription)
+    await start_first_fetches(work, who.user.id, [done])
     return done.subscription
 
 

@@ -15,7 +15,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.sync_entries import mark_read_seen_until
 from feedmill.library.feeds.icons import icon_of_user
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.library.jobs.start_refresh import refresh_many, refresh_one, wait_for_refresh
+from feedmill.library.jobs.start_refresh import refresh_many, refresh_one, start_first_fetches, wait_for_refresh
 from feedmill.library.subscriptions.change_subscription import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.folders import NO_FOLDER
@@ -78,8 +78,7 @@ async def create_feed(request: Request, who: Caller) -> Response:
     folders = _folders(await load_user_feeds(app, who), body.category_id) or ()
     wanted = SubscribeRequest(body.feed_url, FeedSettings(paused=body.disabled), folders)
     added = await subscribe(app.tools, who.user, wanted, cache)
-    if not added.is_fetched and not body.disabled:
-        await refresh_one(work, app.db, who.user.id, added.subscription)
+    await start_first_fetches(work, who.user.id, [added])
     return json_response({"feed_id": added.subscription.id}, 201)
 
 

@@ -33,7 +33,7 @@ async def test_a_feed_that_is_down_is_added_anyway_and_its_job_can_be_watched(si
     assert (refused.status_code, problem["code"], problem["reason"]) == (422, "unreachable", "http")
     assert (problem["http_status"], problem["may_pass"]) == (404, True)
     assert problem["tried"] == [{"url": url, "answer": "HTTP 404"}]
-    assert (added.status_code, added.json()["status"], added.json()["feed"]["state"]) == (201, "queued", "queued")
+    assert (added.status_code, added.json()["status"], added.json()["feed"]["state"]) == (202, "queued", "queued")
     events = (await alice.get(f"/jobs/{added.json()['job_id']}/events")).text
     assert '"message":"HTTP 404"' in events
 

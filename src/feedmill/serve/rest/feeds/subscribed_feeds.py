@@ -1,7 +1,8 @@
 """`/api/feeds`: subscribes, discovers, lists, changes, refreshes and unsubscribes feeds."""
 
+from datetime import timedelta
 from hashlib import blake2b
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
@@ -18,7 +19,7 @@ from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.feeds.private_feeds import read_private_http_options
 from feedmill.library.filters.filter_new_entries import preview_filter_rules
-from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
+from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one, start_first_fetches
 from feedmill.library.subscriptions import change_subscription, lookup
 from feedmill.library.subscriptions import subscribe as subscribing
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
@@ -50,6 +51,9 @@ def _discovery_cache(request: Request) -> ResponseCache:
     return discovery_cache
 
 
+QUEUED: dict[int | str, dict[str, Any]] = {
+    202: {"model": SubscribeResponse, "description": "It will be fetched by the job"}
+}
 TheDiscoveryCache = Annotated[ResponseCache, Depends(_discovery_cache)]
 
 
@@ -69,24 +73,32 @@ async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
     return Response(body, media_type="application/json", headers=headers)
 
 
-@router.post("", status_code=201, responses=problem_responses(409))
+@router.post("", status_code=201, responses=problem_responses(409) | QUEUED)
 async def subscribe(
-    app: TheApp, work: TheJobs, discovery_cache: TheDiscoveryCache, who: Writer, new: NewFeedRequest
+    app: TheApp,
+    work: TheJobs,
+    discovery_cache: TheDiscoveryCache,
+    who: Writer,
+    new: NewFeedRequest,
+    response: Response,
 ) -> SubscribeResponse:
     """Subscribes to the feed at a URL, or to the only feed of the page there.
 
     The site gets one request: the response that contains the feed is its first fetch. Error codes:
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
+
+    If the site takes longer than a moment, the answer is 202 with a job: you subscribe to the URL, and the job tells
+    what came of it. If a page is there that names one feed, the subscription moves to that feed. If it names several,
+    the job fails: `POST /feeds/discover` lists them.
     """
-    done = await subscribing.subscribe(
-        app.tools, who.user, await _subscribe_request(app, who.user.id, new), discovery_cache
-    )
-    shown = to_feed_response(done.subscription)
-    if done.is_fetched:
-        return SubscribeResponse(feed=shown, status="ready")
-    started = await refresh_one(work, app.db, who.user.id, done.subscription)
-    return SubscribeResponse(feed=shown, status="queued", job_id=started.job_id)
+    request = await _subscribe_request(app, who.user.id, new)
+    patience = timedelta(seconds=app.settings.subscribe_seconds)
+    done = await subscribing.subscribe(app.tools, who.user, request, discovery_cache, patience)
+    job_id = await start_first_fetches(work, who.user.id, [done])
+    response.status_code = 201 if done.is_fetched else 202
+    status: Literal["ready", "queued"] = "ready" if done.is_fetched else "queued"
+    return SubscribeResponse(feed=to_feed_response(done.subscription), status=status, job_id=job_id)
 
 
 @router.post("/discover")

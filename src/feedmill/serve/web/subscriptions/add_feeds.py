@@ -10,10 +10,9 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, CallerError
 from feedmill.i18n.messages import Message
 from feedmill.library.filters.rules import BadRule, parse_rules
+from feedmill.library.jobs.start_refresh import start_first_fetches
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe_to_candidate
-from feedmill.model.batch import REFRESH_ONE
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
@@ -57,7 +56,7 @@ async def subscribe_to_all(
     added, problems = await _subscribe_each(request, user, requests)
     if not added:
         return await _none_added(request, user, url, problems)
-    job_id = await _start_fetch(request, user, [each.subscription for each in added if not each.is_fetched])
+    job_id = await start_first_fetches(the_jobs(request), user.id, added)
     ids = [each.subscription.id for each in added]
     if is_fragment_request(request):
         return await _fragment(request, user, ids, job_id, problems)
@@ -113,15 +112,6 @@ async def _none_added(request: Request, user: User, url: str, problems: Sequence
     if is_fragment_request(request):
         return render_template(request, "subscriptions/discovery_result.html", 422, found=found)
     return await subscribe_page(request, user, url, found, status=422)
-
-
-async def _start_fetch(request: Request, user: User, waiting: Sequence[Subscription]) -> int | None:
-    """Starts a job for the feeds that discovery did not fetch; returns its id."""
-    if not waiting:
-        return None
-    ids = [each.feed_id for each in waiting]
-    job_id, _ = await the_jobs(request).refresh(REFRESH_ONE, ids, user.id, f"feed-{ids[0]}")
-    return job_id
 
 
 async def _fragment(
