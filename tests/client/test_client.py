@@ -10,6 +10,8 @@ import pytest
 import uvicorn
 
 from feedmill.client import ApiError, Feedmill, ServerUnreachable
+from feedmill.client import feedmill as client_module
+from feedmill.model.pool import PoolRule
 from feedmill.model.user import SCOPES
 from tests.flows.refresh_environment import answer, item
 from tests.pools.pool_rows import add_pool
@@ -153,6 +155,34 @@ async def test_an_admin_says_who_may_take_from_a_pool(site: Site, alice: Feedmil
 
     assert (granted, taken) == (["bob"], ["one"])
     assert (refused.value.status, await alice.pools.grants("other")) == (404, [])
+
+
+async def test_texts_are_put_into_a_pool_in_requests_that_the_server_takes(
+    site: Site, alice: Feedmill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await site.app.pools.create("mine", PoolRule(no_entries=True))
+    monkeypatch.setattr(client_module, "TEXTS_AT_ONCE", 2)
+
+    first = await alice.pools.add("mine", "titles", ["one", {"id": 2, "text": "two"}, "three"])
+    again = await alice.pools.add("mine", "titles", ["one", {"id": "2", "text": "changed"}, "four"], batch_id=7)
+
+    assert ((first.added, first.known), (again.added, again.known)) == ((3, 0), (1, 2))
+    assert [item.text for item in await alice.pools.pop("mine", n=9)] == ["one", "two", "three", "four"]
+
+
+async def test_an_admin_says_who_may_fill_a_pool(site: Site, alice: Feedmill) -> None:
+    await site.person("bob", scopes=("fill",))
+    await site.app.pools.create("mine", PoolRule(no_entries=True))
+
+    await alice.pools.grant("mine", "bob", "fill")
+    granted = [(grant.user, grant.right) for grant in await alice.pools.grants("mine")]
+    async with listening(site) as url, Feedmill(url, "fm_bob") as bob:
+        added = await bob.pools.add("mine", "contents", ["<p>one</p>"])
+        await alice.pools.revoke("mine", "bob", "fill")
+        with pytest.raises(ApiError) as refused:
+            await bob.pools.add("mine", "contents", ["<p>two</p>"])
+
+    assert (granted, added.added, refused.value.status) == ([("bob", "fill")], 1, 404)
 
 
 async def test_a_problem_says_what_is_wrong(site: Site, alice: Feedmill) -> None:

@@ -133,7 +133,7 @@ def _malformed_fields(
 
 
 def _address(path: str, things: Things) -> str:
-    path = path.replace("{action}", ACTIONS.get(path, "delete")).replace("{kind}", "titles")
+    path = path.replace("{action}", ACTIONS.get(path, "delete")).replace("{kind}", "titles").replace("{right}", "take")
     path = path.replace("{host}", "example.org").replace("{what}", "images")
     return things.fill(path) if "{id:int}" in path else re.sub(r"\{\w+:int\}", "1", path)
 

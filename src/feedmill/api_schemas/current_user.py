@@ -7,7 +7,7 @@ from pydantic import Field
 
 from feedmill.api_schemas.response_body import ResponseBody
 
-Scope = Literal["read", "write", "pools", "admin"]
+Scope = Literal["read", "write", "pools", "fill", "admin"]
 
 
 class CurrentUser(ResponseBody):

@@ -1,6 +1,7 @@
 """Responses of pools: items that were popped or leased, and who may take them."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -31,8 +32,14 @@ class ItemCountResponse(ResponseBody):
     count: int = Field(description="The number of items for which this succeeded.")
 
 
+class AddedTextsResponse(ResponseBody):
+    added: int = Field(description="The number of texts that are new.")
+    known: int = Field(description="The number of texts whose id was known, or is in the request twice.")
+
+
 class PoolGrantResponse(ResponseBody):
     user: str = Field(description="The account's name.")
+    right: Literal["take", "fill"] = Field(description="To take from the group, or to put texts into it.")
     granted_at: datetime
 
 

@@ -30,11 +30,18 @@ from feedmill.api_schemas.feeds import (
 )
 from feedmill.api_schemas.folders import FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
-from feedmill.api_schemas.pools import LeasedItemResponse, LeaseResponse, PoolGrantResponse, PoolItemResponse
+from feedmill.api_schemas.pools import (
+    AddedTextsResponse,
+    LeasedItemResponse,
+    LeaseResponse,
+    PoolGrantResponse,
+    PoolItemResponse,
+)
 from feedmill.client.connection import ApiError, ServerUnreachable
-from feedmill.client.feedmill import Feedmill
+from feedmill.client.feedmill import Feedmill, PoolTextToAdd
 
 __all__ = [
+    "AddedTextsResponse",
     "ApiError",
     "ArticleResponse",
     "CurrentUser",
@@ -58,6 +65,7 @@ __all__ = [
     "NewEntryPage",
     "PoolGrantResponse",
     "PoolItemResponse",
+    "PoolTextToAdd",
     "RefreshResponse",
     "ServerUnreachable",
     "SubscribeResponse",

@@ -1,9 +1,9 @@
 """The class `Feedmill`: one method for each call of the API."""
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, Required, TypedDict
 
 from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.api_schemas.entries import (
@@ -33,6 +33,7 @@ from feedmill.api_schemas.folders import FolderPage, FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.api_schemas.opml_import import ImportResponse
 from feedmill.api_schemas.pools import (
+    AddedTextsResponse,
     ItemCountResponse,
     LeaseResponse,
     PoolGrantPage,
@@ -43,8 +44,22 @@ from feedmill.api_schemas.pools import (
 from feedmill.client.connection import ApiConnection, ApiError, Query
 
 PoolKindName = Literal["titles", "contents"]
+PoolRightName = Literal["take", "fill"]
 TEXTS_AT_ONCE = 200
 EntryViewName = Literal["unread", "all", "starred", "later", "history"]
+
+
+# What one request puts into a pool: below the limits of the server, whatever characters the texts have.
+TEXTS_AT_ONCE = 1000
+CHARACTERS_AT_ONCE = 600_000
+
+
+class PoolTextToAdd(TypedDict, total=False):
+    """A text for a pool. `id` is yours: the same one is stored once; by default it is the text's hash."""
+
+    text: Required[str]
+    id: str | int
+    batch_id: int
 
 
 class Feedmill:
@@ -234,7 +249,7 @@ class Feedmill:
 
 
 class PoolsClient:
-    """Takes items from pools: popped for good, or leased and acknowledged."""
+    """Takes items from pools, popped for good or leased and acknowledged; puts texts into pools."""
 
     def __init__(self, connection: ApiConnection) -> None:
         self._connection = connection
@@ -265,20 +280,56 @@ class PoolsClient:
         """Returns leased items to the pool; returns how many were still leased."""
         return await self._end_leases("nack", group, kind, token, ids)
 
+    async def add(
+        self,
+        group: str,
+        kind: PoolKindName,
+        texts: Sequence[str | PoolTextToAdd],
+        *,
+        batch_id: int | None = None,
+    ) -> AddedTextsResponse:
+        """Puts texts into a pool, in their order; one whose id is known is kept as it is, so it is safe to repeat.
+
+        More than the server takes at once are sent in several requests, of one batch: by default the time of the call.
+        """
+        items = [{"text": text} if isinstance(text, str) else dict(text) for text in texts]
+        batch = int(f"{datetime.now(UTC):%Y%m%d%H%M%S}") if batch_id is None else batch_id
+        added = known = 0
+        for some in _requests(items):
+            body = {"items": some, "batch_id": batch}
+            stored = await self._connection.ask("POST", f"/pools/{group}/{kind}", AddedTextsResponse, body)
+            added, known = added + stored.added, known + stored.known
+        return AddedTextsResponse(added=added, known=known)
+
     # --- for an admin
 
     async def grants(self, group: str) -> list[PoolGrantResponse]:
-        """Who may take from the group, besides admins."""
+        """Who may take from the group or fill it, besides admins."""
         return (await self._connection.ask("GET", f"/pools/{group}/grants", PoolGrantPage)).items
 
-    async def grant(self, group: str, user: str) -> None:
-        """Lets an account take from the group."""
-        await self._connection.read("PUT", f"/pools/{group}/grants/{user}")
+    async def grant(self, group: str, user: str, right: PoolRightName = "take") -> None:
+        """Lets an account take from the group, or fill it."""
+        await self._connection.read("PUT", f"/pools/{group}/grants/{user}", query={"right": right})
 
-    async def revoke(self, group: str, user: str) -> None:
-        """Withdraws from an account the right to take from the group."""
-        await self._connection.read("DELETE", f"/pools/{group}/grants/{user}")
+    async def revoke(self, group: str, user: str, right: PoolRightName = "take") -> None:
+        """Withdraws from an account the right to take from the group, or to fill it."""
+        await self._connection.read("DELETE", f"/pools/{group}/grants/{user}", query={"right": right})
 
     async def _end_leases(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         body = {"token": token, "ids": list(ids)}
         return (await self._connection.ask("POST", f"/pools/{group}/{kind}/{verb}", ItemCountResponse, body)).count
+
+
+def _requests(items: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The items for one request after the other."""
+    some: list[dict[str, Any]] = []
+    characters = 0
+    for item in items:
+        length = len(item["text"])
+        if some and (len(some) == TEXTS_AT_ONCE or characters + length > CHARACTERS_AT_ONCE):
+            yield some
+            some, characters = [], 0
+        some.append(item)
+        characters += length
+    if some:
+        yield some

@@ -41,6 +41,13 @@ class OnLoss(StrEnum):
     RELEASE = "release"
 
 
+class PoolRight(StrEnum):
+    """What a user may do with a group, besides admins, who may do everything."""
+
+    TAKE = "take"
+    FILL = "fill"
+
+
 class ContentFormat(StrEnum):
     """The format of contents: sanitized HTML, or plain text."""
 
@@ -54,7 +61,8 @@ class PoolRule:
 
     `feeds` and `folders` are alternatives; a folder is the operator's (`News/Tech`), and includes its subfolders. The
     title or text must contain one of `words`, and none of `without`. `min_length` is in characters of the text.
-    `labels` are names of labels of the account `labels_of`; without an account no entry matches.
+    `labels` are names of labels of the account `labels_of`; without an account no entry matches. With `no_entries` none
+    matches: the group has only texts of other programs.
     """
 
     feeds: tuple[int, ...] = ()
@@ -66,6 +74,7 @@ class PoolRule:
     min_length: int = 0
     since: datetime | None = None
     labels_of: str | None = None
+    no_entries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +148,7 @@ def find_pool_group(groups: Sequence[PoolGroup], name: str | int) -> PoolGroup |
 
 @dataclass(frozen=True, slots=True)
 class PoolAccess:
-    """The groups that a user may take from; None for all."""
+    """The groups that a user has a right for; None for all."""
 
     group_ids: frozenset[int] | None
 
@@ -149,11 +158,37 @@ class PoolAccess:
 
 @dataclass(frozen=True, slots=True)
 class PoolGrant:
-    """The right of a user to take from a group."""
+    """The right of a user to take from a group, or to put texts into it."""
 
     user_id: int
     user_name: str
     granted_at: datetime
+    right: PoolRight = PoolRight.TAKE
+
+
+@dataclass(frozen=True, slots=True)
+class PoolText:
+    """A text that a program puts into a pool; `external_id` is the sender's, and the same one is stored once."""
+
+    external_id: str
+    text: str
+    batch_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewestPoolText:
+    """By whom and when a text was last added to a pool."""
+
+    source: str
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTexts:
+    """How many texts were new, and how many were there already."""
+
+    added: int
+    known: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +201,14 @@ class PoolItem:
 
 @dataclass(frozen=True, slots=True)
 class PoolItemDetails:
-    """An item without its text: how often it was taken, and by whom and when its state changed last."""
+    """An item without its text: how often it was taken, and by whom and when its state changed last.
+
+    It has the id of its entry, or the sender's id of its text.
+    """
 
     id: int
-    entry_id: int
+    entry_id: int | None
+    external_id: str | None
     attempts: int
     changed_at: datetime
     taken_by: str | None
@@ -229,7 +268,8 @@ class LostPoolItem:
     """An item that is held back, or queued and in no list: a crash left it, or a program used it without a report."""
 
     id: int
-    entry_id: int
+    entry_id: int | None
+    external_id: str | None
     queued_at: datetime
     queued_by: str | None
     is_held: bool = False

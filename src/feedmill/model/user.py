@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 # The scopes of an API key. A session with a password has all; only an admin has `admin`.
-READ, WRITE, POOLS, ADMIN = "read", "write", "pools", "admin"
-SCOPES = (READ, WRITE, POOLS, ADMIN)
+READ, WRITE, POOLS, FILL, ADMIN = "read", "write", "pools", "fill", "admin"
+SCOPES = (READ, WRITE, POOLS, FILL, ADMIN)
 
 ACTIVE, DISABLED = "active", "disabled"
 # Kinds of sessions: a browser, or a program with access tokens.
@@ -48,7 +48,7 @@ class ApiKey:
     """An API key for a program.
 
     `parent_key_id` is the id of the key with which it was created, None when a person created it. `pool_groups` are
-    the groups that it may take from; None for all groups of its owner.
+    the groups that it may take from or fill; None for all groups of its owner.
     """
 
     id: int

@@ -10,6 +10,12 @@ class PoolEmpty(NotFound):
     code = "pool_empty"
 
 
+class PoolFull(Conflict):
+    """The pool has so many available items that it takes no further texts of programs."""
+
+    code = "pool_full"
+
+
 class PoolPaused(Conflict):
     """The group is paused."""
 

@@ -40,7 +40,7 @@ class Gatherer:
         """The steps that add the new entries of a refresh to their pools; none if there is no group."""
         if not isinstance(decision, Updated) or not decision.changes.new or claim.feed.is_private:
             return ()
-        groups = await self.group_cache.current()
+        groups = _of_entries(await self.group_cache.current())
         if not groups:
             return ()
         entries = [_new_candidate(claim.feed, decision, entry) for entry in decision.changes.new]
@@ -52,7 +52,7 @@ class Gatherer:
 
     async def catch_up(self, now: datetime) -> int:
         """Scans the entries that were not scanned for the current groups; returns how many it scanned."""
-        groups = await self.group_cache.read()
+        groups = _of_entries(await self.group_cache.read())
         newest = await newest_entry_id(self.db) if groups else 0
         begun = await gathered_up_to(self.db) if groups else 0
         scanned = 0
@@ -91,6 +91,11 @@ class Gatherer:
             pool: [int(entry.key) for entry in some] for pool, some in found.items()
         }
         await add_stored_entries(self.db, ids, now)
+
+
+def _of_entries(groups: Sequence[PoolGroup]) -> list[PoolGroup]:
+    """The groups that entries can join."""
+    return [group for group in groups if not group.rule.no_entries]
 
 
 def _new_candidate(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:

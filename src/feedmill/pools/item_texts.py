@@ -37,10 +37,11 @@ class ItemTexts:
         return PoolItem(source.id, self._title(source) if kind is PoolKind.TITLES else self._contents(options, source))
 
     def _title(self, source: PoolItemSource) -> str:
-        return plain_text(source.title or "", None)
+        # A title of a feed is HTML, one of a program is plain text.
+        return plain_text(source.title or "", None) if source.sent_text is None else source.sent_text
 
     def _contents(self, options: PoolOptions, source: PoolItemSource) -> str:
-        html = source.content_html or source.summary or ""
+        html = source.sent_text or source.content_html or source.summary or ""
         return plain_text(html, None) if options.form is ContentFormat.TEXT else self.sanitize(html, source.base_url)
 
 

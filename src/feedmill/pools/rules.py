@@ -40,7 +40,8 @@ class PoolCandidate:
 def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
     """Whether all conditions hold; cheap ones are checked first."""
     return (
-        _is_from(rule, entry)
+        not rule.no_entries
+        and _is_from(rule, entry)
         and (rule.since is None or entry.date >= rule.since)
         and (not rule.labels or not entry.labels.isdisjoint(rule.labels))
         and (rule.language is None or _has_language(entry.language, rule.language))

@@ -10,9 +10,11 @@ from feedmill.coordination.pool_queues import fill_lock_name
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.model.pool import (
+    AddedTexts,
     Guarantee,
     LossPolicy,
     LostPoolItem,
+    NewestPoolText,
     PoolAccess,
     PoolFailure,
     PoolGrant,
@@ -24,12 +26,15 @@ from feedmill.model.pool import (
     PoolKind,
     PoolLease,
     PoolOptions,
+    PoolRight,
     PoolRule,
     PoolStatus,
+    PoolText,
 )
 from feedmill.model.user import Actor, Caller, User
+from feedmill.pools.claim_tokens import new_token, token_holder
 from feedmill.pools.consumer import PoolConsumer
-from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
+from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolFull, PoolPaused, WrongGuarantee
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.group_cache import PoolGroupCache, unknown_group_error
 from feedmill.pools.lease_consumer import LeaseConsumer
@@ -45,6 +50,7 @@ from feedmill.pools.maintain import PoolMaintainer
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool
 from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import pop
+from feedmill.pools.program_texts import MAX_WAITING_ITEMS
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -58,6 +64,7 @@ from feedmill.store.pools.items import (
     requeue_items,
 )
 from feedmill.store.pools.lists import read_list_record
+from feedmill.store.pools.texts import add_texts, has_more_available, newest_text
 from feedmill.store.pools.usage_rate import used_by_minute
 from feedmill.store.users.users import user_of_name
 
@@ -90,35 +97,39 @@ class PoolService:
         await self.group_cache.read()
         return await self.group_cache.named(name)
 
-    async def groups_for(self, who: Caller) -> list[PoolGroup]:
-        """The groups that the caller may take from; others are hidden from them."""
-        access = await self.access_of(who)
-        return [group for group in await self.groups() if access.allows(group.id)]
+    async def groups_for(self, who: Caller, *rights: PoolRight) -> list[PoolGroup]:
+        """The groups that the caller may take from, or has one of these rights for; others are hidden from them."""
+        access = [await self.access_of(who, right) for right in rights or (PoolRight.TAKE,)]
+        return [group for group in await self.groups() if any(each.allows(group.id) for each in access)]
 
-    async def group_for(self, who: Caller, name: str | int) -> PoolGroup:
-        """The group, if the caller may take from it; otherwise raises `UnknownGroup`, as for a missing group."""
+    async def group_for(self, who: Caller, name: str | int, right: PoolRight = PoolRight.TAKE) -> PoolGroup:
+        """The group, if the caller has the right for it; otherwise raises `UnknownGroup`, as for a missing group."""
         group = await self.group_cache.named(name)
-        if not (await self.access_of(who)).allows(group.id):
+        if not (await self.access_of(who, right)).allows(group.id):
             raise unknown_group_error(name)
         return group
 
     # --- rights -------------------------------------------------------------------------------------------
 
-    async def access_of(self, who: Caller) -> PoolAccess:
-        """The groups that the caller may take from."""
-        return await pool_access(self.tools.db, who)
+    async def access_of(self, who: Caller, right: PoolRight = PoolRight.TAKE) -> PoolAccess:
+        """The groups that the caller has the right for."""
+        return await pool_access(self.tools.db, who, right)
 
     async def grants(self, group: PoolGroup) -> list[PoolGrant]:
-        """Who may take from the group, besides admins, by name."""
+        """Who may take from the group or fill it, besides admins, by name."""
         return await grants_of(self.tools.db, group.id)
 
-    async def grant(self, group: PoolGroup, user: User, *, by: Actor = OPERATOR) -> None:
-        """Lets the user take from the group. Granting twice is harmless."""
-        await grant_access(self.tools.db, group, user, by, self.tools.clock())
+    async def grant(
+        self, group: PoolGroup, user: User, right: PoolRight = PoolRight.TAKE, *, by: Actor = OPERATOR
+    ) -> None:
+        """Lets the user take from the group, or fill it. Granting twice is harmless."""
+        await grant_access(self.tools.db, group, user, by, self.tools.clock(), right)
 
-    async def revoke(self, group: PoolGroup, user_id: int, *, by: Actor = OPERATOR) -> PoolGrant | None:
+    async def revoke(
+        self, group: PoolGroup, user_id: int, right: PoolRight = PoolRight.TAKE, *, by: Actor = OPERATOR
+    ) -> PoolGrant | None:
         """Withdraws that right at once, also from the user's API keys; None when the user did not have it."""
-        return await revoke_access(self.tools.db, group, user_id, by, self.tools.clock())
+        return await revoke_access(self.tools.db, group, user_id, by, self.tools.clock(), right)
 
     # --- changing groups ----------------------------------------------------------------------------------
 
@@ -157,6 +168,25 @@ class PoolService:
         if self.tools.lists is not None:
             for kind in PoolKind:
                 await self.tools.lists.queues.drop(Pool(group, kind).list_name)
+
+    # --- texts of other programs --------------------------------------------------------------------------
+
+    async def add_texts(self, name: str | int, kind: PoolKind, texts: Sequence[PoolText], sender: str) -> AddedTexts:
+        """Puts checked texts into a pool, in their order; a known id is kept as it is. Raises `PoolFull`."""
+        pool = await self._any_pool(name, kind)
+        if await has_more_available(self.tools.db, pool.key, MAX_WAITING_ITEMS):
+            raise PoolFull(Message("error.pool_full", pool=str(pool), most=MAX_WAITING_ITEMS))
+        unique: dict[str, PoolText] = {}
+        for text in texts:
+            unique.setdefault(text.external_id, text)
+        token = new_token(sender)
+        added = await add_texts(self.tools.db, pool.key, list(unique.values()), token, self.tools.clock())
+        return AddedTexts(added, len(texts) - added)
+
+    async def newest_text(self, name: str | int, kind: PoolKind) -> NewestPoolText | None:
+        """By whom and when a text was last put into the pool."""
+        found = await newest_text(self.tools.db, (await self._any_pool(name, kind)).key)
+        return replace(found, source=token_holder(found.source) or "") if found else None
 
     # --- at most once -------------------------------------------------------------------------------------
 

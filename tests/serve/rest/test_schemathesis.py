@@ -58,7 +58,7 @@ def _new_key(address: str) -> str:
     alice: dict[str, object] = {"name": "alice", "password": PASSWORD}
     _post(address, "/setup", alice)
     access = _post(address, "/auth/token", alice)["access_token"]
-    wish: dict[str, object] = {"name": "schemathesis", "scopes": ["read", "write", "pools", "admin"]}
+    wish: dict[str, object] = {"name": "schemathesis", "scopes": ["read", "write", "pools", "fill", "admin"]}
     key: str = _post(address, "/api-keys", wish, access)["key"]
     return key
 

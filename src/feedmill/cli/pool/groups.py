@@ -1,9 +1,8 @@
 """`feedmill pool`: create, change, list, show, pause and delete pool groups."""
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -11,20 +10,11 @@ from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.pool.grants import grant, revoke
+from feedmill.cli.pool.group_options import LOSS, OPTIONS, RULE, given_loss, given_options, given_rule, with_options
 from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, requeue
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
-from feedmill.library.users.manage_users import normalize_user_name
-from feedmill.model.pool import (
-    ContentFormat,
-    Guarantee,
-    LossPolicy,
-    OnLoss,
-    PoolGroup,
-    PoolKind,
-    PoolOptions,
-    PoolRule,
-)
+from feedmill.model.pool import LossPolicy, OnLoss, PoolGroup, PoolKind, PoolOptions, PoolRight, PoolRule
 from feedmill.model.timestamps import iso_or_none, to_iso
 
 COLUMNS = (
@@ -42,48 +32,6 @@ COLUMNS = (
     "state",
     "takers",
 )
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-# fmt: off
-RULE = (
-    click.option("--feed", "feeds", type=int, multiple=True, help="Entries of this feed (id)."),
-    click.option("--folder", "folders", multiple=True, metavar="PATH", help="Entries of feeds in this folder, too."),
-    click.option("--label", "labels", multiple=True, help="Entries with this label of the account --labels-of."),
-    click.option("--labels-of", metavar="USER", help="The account whose labels count; required with --label."),
-    click.option("--word", "words", multiple=True, help="Entries with this word in their title or text."),
-    click.option("--without", multiple=True, metavar="WORD", help="Not entries with this word."),
-    click.option("--language", help="Entries in this language, such as en or zh-CN."),
-    click.option("--min-length", type=int, help="Entries with a text of at least this many characters."),
-    click.option("--since", type=click.DateTime(), help="Entries since this time (UTC)."),
-)
-OPTIONS = (
-    click.option("--kind", type=click.Choice([*map(str, PoolKind)]), help="Only this pool; both by default."),
-    click.option("--guarantee", type=click.Choice([*map(str, Guarantee)]), help="How items are handed out."),
-    click.option("--size", type=click.IntRange(1, 1_000_000), help="The number of items in a full Redis list."),
-    click.option("--refill-below", type=click.IntRange(1), help="The list is refilled when it has fewer items."),
-    click.option("--lease-seconds", type=click.IntRange(1), help="How long a lease lasts."),
-    click.option("--most-attempts", type=click.IntRange(1), help="After this many leases an item is dead."),
-    click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="The format of contents."),
-    click.option("--most-in-list", type=click.IntRange(1), help="A longer text is in the list as a reference."),
-)
-LOSS = (
-    click.option("--on-loss", type=click.Choice([*map(str, OnLoss)]),
-                 help="Items that a crash leaves in doubt: hold them for a decision, or release them later."),
-    click.option("--release-after", "release_after_seconds", type=click.IntRange(1, 2_592_000), metavar="SECONDS",
-                 help="How long items are held back with --on-loss release; 600 by default."),
-    click.option("--others-rpop/--no-others-rpop", default=None,
-                 help="Programs take from the Redis lists with RPOP. Noticed by itself within seconds."),
-)
-# fmt: on
-
-
-def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 @click.group()
@@ -97,7 +45,7 @@ for _command in (grant, revoke, pop, lease, ack, nack, lost, items, requeue, dra
 
 @pool.command(short_help="Create the group NAME of the entries that match a rule.")
 @click.argument("name")
-@_with((*RULE, *OPTIONS, *LOSS))
+@with_options((*RULE, *OPTIONS, *LOSS))
 @pass_context
 def create(context: Context, /, name: str, **given: Any) -> None:
     """Create the group NAME of the entries that match a rule, existing and future ones."""
@@ -107,7 +55,7 @@ def create(context: Context, /, name: str, **given: Any) -> None:
 @pool.command(short_help="Change the rule or the options of the group NAME.")
 @click.argument("name")
 @click.option("--name", "new_name", help="The new name.")
-@_with((*RULE, *OPTIONS, *LOSS))
+@with_options((*RULE, *OPTIONS, *LOSS))
 @pass_context
 def change(context: Context, /, name: str, new_name: str | None, **given: Any) -> None:
     """Change the group NAME (or id): each option that is given replaces the previous value.
@@ -169,16 +117,16 @@ def delete(context: Context, name: str) -> None:
 
 
 async def _create(opened: OpenedPools, name: str, given: dict[str, Any]) -> None:
-    titles, contents = (_options(PoolOptions(), kind, given) for kind in PoolKind)
-    loss = _loss(LossPolicy(), given)
-    group = await opened.pools.create(name, _rule(PoolRule(), given), titles, contents, loss=loss)
+    titles, contents = (given_options(PoolOptions(), kind, given) for kind in PoolKind)
+    loss = given_loss(LossPolicy(), given)
+    group = await opened.pools.create(name, given_rule(PoolRule(), given), titles, contents, loss=loss)
     await _print_counts(opened, group)
 
 
 async def _change(opened: OpenedPools, name: str, new_name: str | None, given: dict[str, Any]) -> None:
     group = await opened.pools.group(name)
-    titles, contents = (_options(group.options(kind), kind, given) for kind in PoolKind)
-    rule, loss = _rule(group.rule, given), _loss(group.loss, given)
+    titles, contents = (given_options(group.options(kind), kind, given) for kind in PoolKind)
+    rule, loss = given_rule(group.rule, given), given_loss(group.loss, given)
     changed = await opened.pools.change(
         group.id, name=new_name or group.name, rule=rule, titles=titles, contents=contents, loss=loss
     )
@@ -189,35 +137,6 @@ async def _print_counts(opened: OpenedPools, group: PoolGroup) -> None:
     await opened.pools.gatherer.catch_up(datetime.now(UTC))
     counts = [(await opened.pools.status(group.id, kind)).counts.total for kind in PoolKind]
     print_text(f"{group.id} {group.name}: {counts[0]} titles, {counts[1]} contents")
-
-
-def _rule(rule: PoolRule, given: dict[str, Any]) -> PoolRule:
-    names = ("feeds", "folders", "labels", "words", "without", "language", "min_length", "since", "labels_of")
-    changes = {name: given[name] for name in names if given[name]}
-    if "since" in changes:
-        changes["since"] = changes["since"].replace(tzinfo=UTC)
-    if "labels_of" in changes:
-        changes["labels_of"] = normalize_user_name(changes["labels_of"])
-    changed = replace(rule, **changes)
-    is_about_labels = "labels" in changes or "labels_of" in changes
-    if is_about_labels and bool(changed.labels) != bool(changed.labels_of):
-        raise click.UsageError("a rule by label needs both --label and --labels-of")
-    return changed
-
-
-def _options(options: PoolOptions, kind: PoolKind, given: dict[str, Any]) -> PoolOptions:
-    if given["kind"] not in (None, kind):
-        return options
-    changes = {name: given[name] for name in PoolOptions.__slots__ if given[name] is not None}
-    converters: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat}
-    return replace(options, **{name: converters.get(name, int)(value) for name, value in changes.items()})
-
-
-def _loss(policy: LossPolicy, given: dict[str, Any]) -> LossPolicy:
-    changes = {name: given[name] for name in LossPolicy.__slots__ if given[name] is not None}
-    if "on_loss" in changes:
-        changes["on_loss"] = OnLoss(changes["on_loss"])
-    return replace(policy, **changes)
 
 
 async def _records(opened: OpenedPools) -> list[dict[str, Any]]:
@@ -231,14 +150,15 @@ async def _record_named(opened: OpenedPools, name: str) -> dict[str, Any]:
 async def _record(opened: OpenedPools, group: PoolGroup) -> dict[str, Any]:
     rule = asdict(group.rule) | {"since": iso_or_none(group.rule.since)}
     record = {"id": group.id, "name": group.name, "paused": group.paused, "created_at": to_iso(group.created_at)}
-    takers = [grant.user_name for grant in await opened.pools.grants(group)]
+    grants = await opened.pools.grants(group)
+    takers, fillers = ([grant.user_name for grant in grants if grant.right is right] for right in PoolRight)
     pools: dict[str, Any] = {}
     for kind in PoolKind:
         status = await opened.pools.status(group.id, kind)
         found = asdict(status) | {"rpop_seen_at": iso_or_none(status.rpop_seen_at)}
         counts = found.pop("counts")
         pools[kind] = asdict(group.options(kind)) | found | counts
-    return record | {"takers": takers, "rule": rule} | asdict(group.loss) | pools
+    return record | {"takers": takers, "fillers": fillers, "rule": rule} | asdict(group.loss) | pools
 
 
 def _row(record: dict[str, Any], kind: PoolKind) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from secrets import token_urlsafe
 
 from feedmill.errors import BadInput, LimitExceeded, NotAllowed, NotFound
 from feedmill.i18n.messages import Message
-from feedmill.model.pool import find_pool_group
-from feedmill.model.user import ADMIN, POOLS, ApiKey, Caller
+from feedmill.model.pool import PoolRight, find_pool_group
+from feedmill.model.user import ADMIN, FILL, POOLS, ApiKey, Caller
 from feedmill.store.database import Database
 from feedmill.store.pools.grants import pool_access
 from feedmill.store.pools.groups import all_groups
@@ -70,11 +70,11 @@ async def _groups(db: Database, who: Caller, scopes: frozenset[str], named: Sequ
     limit = who.api_key.pool_groups if who.api_key else None
     if named is None:
         return None if limit is None else [group.id for group in limit]
-    if POOLS not in scopes or ADMIN in scopes:
+    if scopes.isdisjoint({POOLS, FILL}) or ADMIN in scopes:
         raise BadInput(Message("error.api_key_groups"), field="pool_groups")
-    access, groups = await pool_access(db, who), await all_groups(db)
+    access, groups = [await pool_access(db, who, right) for right in PoolRight], await all_groups(db)
     found = [(name, find_pool_group(groups, name)) for name in named]
     for name, group in found:
-        if group is None or not access.allows(group.id):
+        if group is None or not any(each.allows(group.id) for each in access):
             raise BadInput(Message("error.unknown_pool_group", name=name), field="pool_groups")
     return sorted({group.id for _, group in found if group})

@@ -1,9 +1,10 @@
 """The JSON API under `/api` (FastAPI): one module or folder per noun, with routes and schemas side by side.
 
-`ROUTERS` lists the router of each module. A route declares its caller (`Reader`, `Writer`, `PoolUser` or `Admin` of
-`core/dependencies.py`), returns a pydantic model, and leaves the work to `library/` or `pools/`.
+`ROUTERS` lists the router of each module. A route declares its caller (`Reader`, `Writer`, `PoolUser`, `PoolFiller` or
+`Admin` of `core/dependencies.py`), returns a pydantic model, and leaves the work to `library/` or `pools/`.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -27,7 +28,7 @@ from feedmill.serve.rest.core.openapi import complete_openapi, operation_id
 from feedmill.serve.rest.core.unknown_parameters import refuse_unknown_parameters
 from feedmill.serve.rest.entries import labels, marks, read_entries, sync_entries
 from feedmill.serve.rest.feeds import fetch_log, schedule_feed, subscribed_feeds
-from feedmill.serve.rest.pools import grants, groups, items
+from feedmill.serve.rest.pools import grants, groups, items, texts
 from feedmill.serve.rest.subscriptions import folders, opml
 from feedmill.serve.rest.users import access_tokens, api_keys, me, registration, sessions, setup
 
@@ -47,6 +48,7 @@ ROUTERS = (
     schedule_feed.router,
     groups.router,
     items.router,
+    texts.router,
     grants.router,
     webhooks.router,
     read_entries.router,
@@ -64,6 +66,9 @@ ROUTERS = (
     server_log.router,
     admin_settings.router,
 )
+
+# These read their larger bodies themselves, after they know the caller, and limit them.
+LIMITED_BY_ROUTE = re.compile(r"/api/feeds/import|/api/pools/[^/]+/(titles|contents)")
 
 # For visitors who are not signed in.
 PUBLIC_ROUTES = frozenset(
@@ -106,7 +111,7 @@ def create_api(app: App, work: JobPort) -> FastAPI:
     )
     api.state.app, api.state.work = app, work
     api.state.discovery_cache = ResponseCache()
-    api.add_middleware(BodyLimit, exempt=frozenset({"/api/feeds/import"}))
+    api.add_middleware(BodyLimit, exempt=LIMITED_BY_ROUTE)
     api.add_middleware(RateLimit, per_minute=app.settings.api_per_minute)
     install_error_handlers(api)
     api.openapi = description  # type: ignore[method-assign]

@@ -542,8 +542,9 @@ CREATE TABLE IF NOT EXISTS playback_positions (
 CREATE TABLE IF NOT EXISTS pool_grants (
   group_id BIGINT NOT NULL,
   user_id BIGINT NOT NULL,
+  access VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   granted_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  PRIMARY KEY (group_id, user_id),
+  PRIMARY KEY (group_id, user_id, access),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   INDEX pool_grants_of_user (user_id)
@@ -553,7 +554,8 @@ CREATE TABLE IF NOT EXISTS pool_items (
   id BIGINT NOT NULL AUTO_INCREMENT,
   group_id BIGINT NOT NULL,
   kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  entry_id BIGINT NOT NULL,
+  entry_id BIGINT,
+  text_id BIGINT,
   batch_id BIGINT NOT NULL,
   status SMALLINT NOT NULL DEFAULT '1',
   taken_by VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
@@ -562,6 +564,7 @@ CREATE TABLE IF NOT EXISTS pool_items (
   leased_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (id),
   CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  CONSTRAINT pool_items_text_once UNIQUE (group_id, kind, text_id),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
   INDEX pool_items_next (group_id, kind, status, batch_id DESC, id),
   INDEX pool_items_taken (taken_by)
@@ -574,6 +577,21 @@ CREATE TABLE IF NOT EXISTS pool_lists (
   rpop_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (group_id, kind),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS pool_texts (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  external_id VARCHAR(190) NOT NULL,
+  batch_id BIGINT NOT NULL,
+  source VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  text LONGTEXT NOT NULL,
+  added_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT pool_texts_once UNIQUE (group_id, kind, external_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  INDEX pool_texts_newest (group_id, kind, id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS revisions (

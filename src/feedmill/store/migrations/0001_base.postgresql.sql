@@ -586,8 +586,9 @@ CREATE INDEX IF NOT EXISTS playback_positions_of_entry ON playback_positions (en
 CREATE TABLE IF NOT EXISTS pool_grants (
   group_id BIGINT NOT NULL,
   user_id BIGINT NOT NULL,
+  access VARCHAR(32) COLLATE "C" NOT NULL,
   granted_at VARCHAR(24) COLLATE "C" NOT NULL,
-  PRIMARY KEY (group_id, user_id),
+  PRIMARY KEY (group_id, user_id, access),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
@@ -598,7 +599,8 @@ CREATE TABLE IF NOT EXISTS pool_items (
   id BIGSERIAL NOT NULL,
   group_id BIGINT NOT NULL,
   kind VARCHAR(32) COLLATE "C" NOT NULL,
-  entry_id BIGINT NOT NULL,
+  entry_id BIGINT,
+  text_id BIGINT,
   batch_id BIGINT NOT NULL,
   status SMALLINT DEFAULT '1' NOT NULL,
   taken_by VARCHAR(128) COLLATE "C",
@@ -607,6 +609,7 @@ CREATE TABLE IF NOT EXISTS pool_items (
   leased_until VARCHAR(24) COLLATE "C",
   PRIMARY KEY (id),
   CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  CONSTRAINT pool_items_text_once UNIQUE (group_id, kind, text_id),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
@@ -622,6 +625,22 @@ CREATE TABLE IF NOT EXISTS pool_lists (
   PRIMARY KEY (group_id, kind),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS pool_texts (
+  id BIGSERIAL NOT NULL,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  external_id VARCHAR(190) COLLATE "C" NOT NULL,
+  batch_id BIGINT NOT NULL,
+  source VARCHAR(128) COLLATE "C" NOT NULL,
+  text TEXT NOT NULL,
+  added_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT pool_texts_once UNIQUE (group_id, kind, external_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_texts_newest ON pool_texts (group_id, kind, id);
 
 CREATE TABLE IF NOT EXISTS revisions (
   id BIGSERIAL NOT NULL,

@@ -565,8 +565,9 @@ CREATE INDEX IF NOT EXISTS playback_positions_of_entry ON playback_positions (en
 CREATE TABLE IF NOT EXISTS pool_grants (
   group_id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
+  access VARCHAR(32) NOT NULL,
   granted_at VARCHAR(24) NOT NULL,
-  PRIMARY KEY (group_id, user_id),
+  PRIMARY KEY (group_id, user_id, access),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
@@ -577,7 +578,8 @@ CREATE TABLE IF NOT EXISTS pool_items (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   group_id INTEGER NOT NULL,
   kind VARCHAR(32) NOT NULL,
-  entry_id INTEGER NOT NULL,
+  entry_id INTEGER,
+  text_id INTEGER,
   batch_id INTEGER NOT NULL,
   status SMALLINT DEFAULT '1' NOT NULL,
   taken_by VARCHAR(128),
@@ -585,6 +587,7 @@ CREATE TABLE IF NOT EXISTS pool_items (
   changed_at VARCHAR(24) NOT NULL,
   leased_until VARCHAR(24),
   CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  CONSTRAINT pool_items_text_once UNIQUE (group_id, kind, text_id),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
@@ -600,6 +603,21 @@ CREATE TABLE IF NOT EXISTS pool_lists (
   PRIMARY KEY (group_id, kind),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS pool_texts (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  group_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  external_id VARCHAR(190) NOT NULL,
+  batch_id INTEGER NOT NULL,
+  source VARCHAR(128) NOT NULL,
+  text TEXT NOT NULL,
+  added_at VARCHAR(24) NOT NULL,
+  CONSTRAINT pool_texts_once UNIQUE (group_id, kind, external_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_texts_newest ON pool_texts (group_id, kind, id);
 
 CREATE TABLE IF NOT EXISTS revisions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

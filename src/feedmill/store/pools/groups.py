@@ -17,9 +17,11 @@ from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.pools.gather_progress import gathered_up_to, step_to_restart_gathering
-from feedmill.store.schema import pool_groups, pool_items, users
+from feedmill.store.schema import pool_groups, pool_items, pool_texts, users
 
 CHUNK_SIZE = 5000
+# Fewer, because they are long.
+TEXTS_CHUNK_SIZE = 500
 NOBODY = Actor()
 
 ALL = (
@@ -40,6 +42,10 @@ SOME_ITEMS = (
     select(pool_items.c.id).where(pool_items.c.group_id == bindparam("group")).limit(CHUNK_SIZE).subquery("some")
 )
 DROP_ITEMS = pool_items.delete().where(pool_items.c.id.in_(select(SOME_ITEMS.c.id)))
+SOME_TEXTS = (
+    select(pool_texts.c.id).where(pool_texts.c.group_id == bindparam("group")).limit(TEXTS_CHUNK_SIZE).subquery("some")
+)
+DROP_TEXTS = pool_texts.delete().where(pool_texts.c.id.in_(select(SOME_TEXTS.c.id)))
 CHANGE_RULE = pool_groups.update().where(pool_groups.c.id == bindparam("group")).values(rule=bindparam("rule"))
 DROP = pool_groups.delete().where(pool_groups.c.id == bindparam("group"))
 
@@ -109,9 +115,10 @@ async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, fir
 
 
 async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
-    """Deletes a group; its items first, chunk by chunk."""
-    while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
-        pass
+    """Deletes a group; its items and texts first, chunk by chunk."""
+    for drop in (DROP_ITEMS, DROP_TEXTS):
+        while await db.batch([Step(drop, {"group": group.id})]) != [0]:
+            pass
     await db.batch([Step(DROP, {"group": group.id}), step_to_audit(by, "pool.delete", group.name, now)])
 
 

@@ -15,7 +15,7 @@ from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
-from feedmill.store.schema import entries, pool_items, revisions
+from feedmill.store.schema import entries, pool_items, pool_texts, revisions
 
 _items = pool_items.c
 # Added to the batch number of items that go back to the head of their pool; larger than any real batch number.
@@ -107,8 +107,17 @@ REQUEUE = change_items(
 )
 REQUEUE_SOME = REQUEUE.where(one_of(_items.id, "ids"))
 COUNT = select(_items.status, func.count().label("items")).where(OF_POOL).group_by(_items.status)
+WITH_TEXTS = pool_items.outerjoin(pool_texts, pool_texts.c.id == _items.text_id)
 LISTED = (
-    select(_items.id, _items.entry_id, _items.attempts, _items.changed_at, _items.taken_by)
+    select(
+        _items.id,
+        _items.entry_id,
+        pool_texts.c.external_id,
+        _items.attempts,
+        _items.changed_at,
+        _items.taken_by,
+    )
+    .select_from(WITH_TEXTS)
     .where(OF_POOL, _items.status == bindparam("state"))
     .order_by(_items.changed_at.desc(), _items.id)
     .limit(bindparam("most"))
@@ -117,7 +126,7 @@ TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
 
 # --- texts, as they are now ---------------------------------------------------------------------------------
 
-_with_entry = with_newest_revision(pool_items.join(entries, entries.c.id == _items.entry_id))
+_with_source = with_newest_revision(WITH_TEXTS.outerjoin(entries, entries.c.id == _items.entry_id))
 _texts = {
     PoolKind.TITLES: [newest_text("title")],
     PoolKind.CONTENTS: [newest_text("content_html"), newest_text("summary"), entries.c.base_url],
@@ -125,7 +134,13 @@ _texts = {
 
 
 def _reading(kind: PoolKind) -> Select[Any]:
-    return select(_items.id, _items.attempts, *_texts[kind]).select_from(_with_entry).order_by(*_in_order)
+    return (
+        select(_items.id, _items.attempts, pool_texts.c.text.label("sent_text"), *_texts[kind])
+        .select_from(_with_source)
+        # Not items whose entry was deleted in this moment.
+        .where(or_(entries.c.id.is_not(None), pool_texts.c.id.is_not(None)))
+        .order_by(*_in_order)
+    )
 
 
 CLAIMED = {
@@ -147,10 +162,11 @@ QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*listed(Poo
 
 @dataclass(frozen=True, slots=True)
 class PoolItemSource:
-    """An item with the fields of its entry that its text is made of: the title, or the others, by kind."""
+    """An item with what its text is made of: `sent_text` of another program, or the fields of its entry by kind."""
 
     id: int
     attempts: int
+    sent_text: str | None = None
     title: str | None = None
     content_html: str | None = None
     summary: str | None = None
@@ -268,7 +284,4 @@ async def count_items(db: Database, pool: PoolKey) -> PoolCounts:
 async def items_in_state(db: Database, pool: PoolKey, state: PoolItemState, most: int) -> list[PoolItemDetails]:
     """Items of one state, the last changed first."""
     rows = await db.query(LISTED, {**pool.values, "state": state, "most": most})
-    return [
-        PoolItemDetails(row["id"], row["entry_id"], row["attempts"], from_iso(row["changed_at"]), row["taken_by"])
-        for row in rows
-    ]
+    return [PoolItemDetails(**{**row, "changed_at": from_iso(row["changed_at"])}) for row in rows]

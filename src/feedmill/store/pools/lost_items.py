@@ -13,8 +13,8 @@ from feedmill.model.pool import LostPoolItem, PoolItemState, PoolKey
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list
-from feedmill.store.pools.items import AT_HEAD, OF_POOL, change_items, listed
-from feedmill.store.schema import pool_items
+from feedmill.store.pools.items import AT_HEAD, OF_POOL, WITH_TEXTS, change_items, listed
+from feedmill.store.schema import pool_items, pool_texts
 
 CHUNK_SIZE = 5000
 _items = pool_items.c
@@ -45,7 +45,15 @@ _queued = and_(OF_POOL, _items.status == PoolItemState.QUEUED)
 SOME_QUEUED = select(_items.id).where(_queued).limit(CHUNK_SIZE)
 COUNT_QUEUED = select(func.count().label("items")).where(_queued)
 MAYBE_LOST = (
-    select(_items.id, _items.entry_id, _items.changed_at, _items.taken_by, _items.status)
+    select(
+        _items.id,
+        _items.entry_id,
+        pool_texts.c.external_id,
+        _items.changed_at,
+        _items.taken_by,
+        _items.status,
+    )
+    .select_from(WITH_TEXTS)
     .where(
         OF_POOL,
         or_(
@@ -111,6 +119,7 @@ async def held_or_queued_before(db: Database, pool: PoolKey, before: datetime) -
         LostPoolItem(
             row["id"],
             row["entry_id"],
+            row["external_id"],
             from_iso(row["changed_at"]),
             row["taken_by"],
             is_held=row["status"] == PoolItemState.HELD,

@@ -19,7 +19,14 @@ from feedmill.store.schema.entries import (
 )
 from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
 from feedmill.store.schema.metadata import metadata
-from feedmill.store.schema.pools import api_key_pool_groups, pool_grants, pool_groups, pool_items, pool_lists
+from feedmill.store.schema.pools import (
+    api_key_pool_groups,
+    pool_grants,
+    pool_groups,
+    pool_items,
+    pool_lists,
+    pool_texts,
+)
 from feedmill.store.schema.search import saved_searches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
 from feedmill.store.schema.users import api_keys, app_passwords, own_css, sessions, sign_in_attempts, users
@@ -58,6 +65,7 @@ __all__ = [
     "pool_groups",
     "pool_items",
     "pool_lists",
+    "pool_texts",
     "raw_bodies",
     "revisions",
     "saved_searches",

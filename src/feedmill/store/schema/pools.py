@@ -31,11 +31,13 @@ pool_groups = table(
     refers_to("users", name="labels_user_id"),
 )
 
-# Users who may take from a group; admins may take from all.
+# Users who may take from a group or fill it; admins may do both with all.
 pool_grants = table(
     "pool_grants",
     belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
     belongs_to("users", primary_key=True, autoincrement=False),
+    # Not `right`, which is a word of SQL.
+    Column("access", Word, primary_key=True),
     timestamp("granted_at", required=True),
     Index("pool_grants_of_user", "user_id"),
 )
@@ -61,7 +63,9 @@ pool_items = table(
     key(),
     belongs_to("pool_groups", name="group_id"),
     Column("kind", Word, nullable=False),
-    Column("entry_id", Id, nullable=False),
+    # An item is an entry, or a text of another program.
+    Column("entry_id", Id),
+    Column("text_id", Id),
     Column("batch_id", Id, nullable=False),
     # 1 available, 2 queued, 3 leased, 0 used, 4 dead letter, 5 held back.
     Column("status", SmallInteger, nullable=False, server_default="1"),
@@ -70,7 +74,23 @@ pool_items = table(
     timestamp("changed_at", required=True),
     timestamp("leased_until"),
     UniqueConstraint("group_id", "kind", "entry_id", name="pool_items_once"),
+    UniqueConstraint("group_id", "kind", "text_id", name="pool_items_text_once"),
     # Newest batch first, by id within it: without the direction each claim would sort all available items.
     Index("pool_items_next", "group_id", "kind", "status", text("batch_id DESC"), "id"),
     Index("pool_items_taken", "taken_by"),
+)
+
+# Texts that other programs put into pools. Not in the rows of items, which change with each hand-out.
+pool_texts = table(
+    "pool_texts",
+    key(),
+    belongs_to("pool_groups", name="group_id"),
+    Column("kind", Word, nullable=False),
+    Column("external_id", exact_text(190), nullable=False),
+    Column("batch_id", Id, nullable=False),
+    Column("source", ascii_text(128), nullable=False),
+    Column("text", LongText, nullable=False),
+    timestamp("added_at", required=True),
+    UniqueConstraint("group_id", "kind", "external_id", name="pool_texts_once"),
+    Index("pool_texts_newest", "group_id", "kind", "id"),
 )

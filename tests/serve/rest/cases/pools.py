@@ -61,6 +61,7 @@ CASES = {
     "DELETE /pools/{group}": _of_group("", others=403),
     "POST /pools/{group}/pause": _of_group("/pause", others=403),
     "POST /pools/{group}/resume": _of_group("/resume", others=403),
+    "POST /pools/{group}/{kind}": _of_group("/titles", {"text": "a text"}),
     "POST /pools/{group}/{kind}/pop": _of_group("/titles/pop"),
     "POST /pools/{group}/{kind}/lease": _of_group("/titles/lease", options=LEASE),
     "POST /pools/{group}/{kind}/ack": Case(_of_lease("ack")),

@@ -65,7 +65,7 @@ async def test_an_admin_key_loses_its_rights_when_its_owner_does(site: Site, ali
     await update_user(site.app.db, alice.user, replace(alice.user, is_admin=False), Actor(), NOW)
 
     assert (await alice.get("/admin/users")).status_code == 403
-    assert (await alice.get("/me")).json()["scopes"] == ["pools", "read", "write"]
+    assert (await alice.get("/me")).json()["scopes"] == ["fill", "pools", "read", "write"]
     assert (await zoe.get("/admin/users")).status_code == 200
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from feedmill.coordination.redis_client import connect
-from feedmill.library.users.manage_users import create_first_admin, remove_user
+from feedmill.library.users.manage_users import create_first_admin, find_user, remove_user
 from feedmill.model.pool import (
     Guarantee,
     LossPolicy,
@@ -18,8 +18,10 @@ from feedmill.model.pool import (
     PoolCounts,
     PoolKind,
     PoolOptions,
+    PoolRight,
     PoolRule,
     PoolStatus,
+    PoolText,
 )
 from feedmill.model.user import Actor, Caller
 from feedmill.pools.service import PoolService
@@ -166,7 +168,7 @@ async def test_an_invalid_group_is_reported_next_to_its_field(
 
 
 async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Visitor, news: str) -> None:
-    await alice.send(f"{news}/grants", taker="charlie")
+    await alice.send(f"{news}/grants", taker="charlie", right="take")
     page = await charlie.see("/pools")
     assert {form.get("action").rpartition("/")[2] for form in page.xpath("//main//form")} == {"take"}
 
@@ -174,8 +176,8 @@ async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Vi
         assert (await charlie.client.get(path)).status_code == 403, path
     for path in (news, "/pools/new", f"{news}/pause", f"{news}/delete", f"{news}/fill", f"{news}/titles/drain"):
         assert (await charlie.send(path, name="x")).status_code == 403, path
-    for path in (f"{news}/grants", f"{news}/grants/1/revoke"):
-        assert (await charlie.send(path, taker="charlie")).status_code == 403, path
+    for path in (f"{news}/grants", f"{news}/grants/1/take/revoke"):
+        assert (await charlie.send(path, taker="charlie", right="take")).status_code == 403, path
     taken = await charlie.send(f"{news}/titles/take")
     assert taken.status_code == 200
     assert "Put back" not in taken.text
@@ -196,7 +198,7 @@ async def test_a_user_without_a_grant_sees_and_takes_nothing(site: Site, charlie
 
 async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie: Visitor, news: str) -> None:
     assert "Only admins." in text_of(await alice.see(news))
-    await alice.send(f"{news}/grants", taker=" Charlie ")
+    await alice.send(f"{news}/grants", taker=" Charlie ", right="take")
     page = await alice.see(news)
     assert "“charlie” may take from this group." in text_of(page)
     [action] = page.xpath("//section[@aria-labelledby='takers']//tbody//form/@action")
@@ -211,7 +213,7 @@ async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie
 
 @pytest.mark.parametrize("name", ["nobody", "two words", "", "a" * 300])
 async def test_a_missing_account_cannot_get_a_grant(alice: Visitor, news: str, name: str) -> None:
-    answer = await alice.send(f"{news}/grants", taker=name)
+    answer = await alice.send(f"{news}/grants", taker=name, right="take")
 
     assert answer.status_code == 422
     assert "There is no account with this name." in answer.text
@@ -357,6 +359,37 @@ async def test_a_group_says_what_becomes_of_items_in_doubt(site: Site, alice: Vi
     # What the form does not have is kept.
     assert changed.loss == LossPolicy(OnLoss.RELEASE, 90, others_rpop=True)
     assert refused.status_code == 422
+
+
+async def test_an_admin_says_who_may_put_texts_into_a_group(
+    site: Site, alice: Visitor, charlie: Visitor, news: str
+) -> None:
+    await alice.send(f"{news}/grants", taker="charlie", right="fill")
+    page = await alice.see(news)
+    user = Caller(await find_user(site.app.db, "charlie"), frozenset())  # type: ignore[arg-type]
+    may = [(await site.app.pools.access_of(user, right)).group_ids for right in PoolRight]
+    [form] = page.xpath("//form[contains(@action, '/fill/revoke')]")
+    await alice.send(form.get("action"))
+
+    assert "may put texts into this group" in text_of(page)
+    assert "charliePut texts in" in text_of(page)
+    assert may == [frozenset(), frozenset({int(news.rpartition("/")[2])})]
+    assert (await site.app.pools.access_of(user, PoolRight.FILL)).group_ids == frozenset()
+    assert (await alice.send(f"{news}/grants/1/paint/revoke")).status_code == 404
+
+
+async def test_the_page_says_where_texts_come_from(site: Site, alice: Visitor, news: str) -> None:
+    assert "Articles by rule, and texts of programs" in text_of(await alice.see("/pools"))
+
+    await alice.send(news, **GROUP | {"name": "新闻", "origin": "programs"})
+    before = text_of(await alice.see("/pools"))
+    await site.app.pools.add_texts("新闻", PoolKind.TITLES, [PoolText("1", "a text", 1)], "writer")
+    titles, contents = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
+
+    assert (await site.app.pools.group("新闻")).rule.no_entries
+    assert ("Only texts of programs" in before, "Last text of a programnone yet" in before) == (True, True)
+    assert "Last text of a programwriter" in text_of(titles)
+    assert "none yet" in text_of(contents)
 
 
 # --- figures ----------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ async def test_a_key_needs_a_name_and_a_scope(alice: Visitor) -> None:
 
 async def test_a_user_cannot_create_a_key_with_more_rights_than_their_own(charlie: Visitor) -> None:
     page = await charlie.see("/settings/api-keys")
-    assert page.xpath("//input[@name='scope']/@value") == ["read", "write", "pools"]
+    assert page.xpath("//input[@name='scope']/@value") == ["read", "write", "pools", "fill"]
 
     assert (await charlie.send("/settings/api-keys", name="x", scope="admin", days="")).status_code == 403
 

@@ -9,7 +9,7 @@ from feedmill.app import App
 from feedmill.errors import NotAllowed, NotSignedIn
 from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.model.user import ADMIN, POOLS, READ, WRITE, Caller
+from feedmill.model.user import ADMIN, FILL, POOLS, READ, WRITE, Caller
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import caller_of, has_bearer_token
 
@@ -57,4 +57,5 @@ TheJobs = Annotated[JobPort, Depends(_jobs)]
 Reader = Annotated[Caller, Depends(require_scope(READ))]
 Writer = Annotated[Caller, Depends(require_scope(WRITE))]
 PoolUser = Annotated[Caller, Depends(require_scope(POOLS))]
+PoolFiller = Annotated[Caller, Depends(require_scope(FILL))]
 Admin = Annotated[Caller, Depends(require_scope(ADMIN))]

@@ -47,6 +47,10 @@ class PoolRuleSchema(RequestBody):
         default=None, description="The name of the account whose `labels` count; by default your own."
     )
 
+    no_entries: StrictBool = Field(
+        default=False, description="No entries: only texts that programs put in. The other conditions have no effect."
+    )
+
     def rule(self, admin: str) -> PoolRule:
         """The rule; without `labels_of`, the labels are those of the calling `admin`."""
         given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self}

@@ -32,7 +32,8 @@ class RequeueRequest(RequestBody):
 
 class PoolItemStateResponse(BaseModel):
     id: int
-    entry_id: int
+    entry_id: int | None = Field(description="The entry; null for a text of another program.")
+    external_id: str | None = Field(description="The sender's id of such a text.")
     attempts: int
     changed_at: datetime
     taken_by: str | None

@@ -11,7 +11,8 @@ from feedmill.serve.rest.pools.group_schemas import DAY_SECONDS
 
 class LostItemResponse(BaseModel):
     id: int
-    entry_id: int
+    entry_id: int | None
+    external_id: str | None
     queued_at: datetime = Field(description="Since when it is queued or held back.")
     queued_by: str | None
     is_held: bool = Field(description="Held back; otherwise queued and in no list.")

@@ -67,14 +67,14 @@ class SessionPage(BaseModel):
 
 class NewApiKey(RequestBody):
     name: ShortText = Field(description="What it is for.")
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] = Field(description="What it may do.")
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)] = Field(description="What it may do.")
     expires_at: StrictTime | None = Field(
         None, description="When it expires; null for never, or for the expiry of the key that creates it."
     )
     pool_groups: Annotated[list[ShortText], Field(min_length=1, max_length=200)] | None = Field(
         None,
-        description="The pool groups that it may take from, by name or id; null for all that you may take from. "
-        "Such a key has the scope `pools` and not `admin`.",
+        description="The pool groups that it may take from or fill, by name or id; null for all that you may. "
+        "Such a key has the scope `pools` or `fill`, and not `admin`.",
     )
 
 

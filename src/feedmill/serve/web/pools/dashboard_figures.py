@@ -9,7 +9,16 @@ from typing import Self
 from markupsafe import Markup
 
 from feedmill.errors import UnknownGroup
-from feedmill.model.pool import Guarantee, PoolAccess, PoolFailure, PoolGroup, PoolKind, PoolOptions, PoolStatus
+from feedmill.model.pool import (
+    Guarantee,
+    NewestPoolText,
+    PoolAccess,
+    PoolFailure,
+    PoolGroup,
+    PoolKind,
+    PoolOptions,
+    PoolStatus,
+)
 from feedmill.pools.service import PoolService
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -29,6 +38,7 @@ class PoolFigures:
     duplicates: int
     last_failure: PoolFailure | None
     has_lists: bool
+    newest_text: NewestPoolText | None = None
 
     @property
     def used_in_day(self) -> int:
@@ -111,6 +121,7 @@ async def _figures(pools: PoolService, group: PoolGroup, kind: PoolKind, now: da
         duplicates=pools.duplicates(group.id, kind),
         last_failure=pools.last_failure(group.id, kind),
         has_lists=pools.tools.lists is not None,
+        newest_text=await pools.newest_text(group.id, kind),
     )
 
 

@@ -68,6 +68,7 @@ def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
         "min_length": rule.min_length or "",
         "since": f"{rule.since:%Y-%m-%d}" if rule.since else "",
         "labels_of": rule.labels_of or "",
+        "origin": "programs" if rule.no_entries else "entries",
     }
     for kind in PoolKind:
         options = group.options(kind)
@@ -95,6 +96,7 @@ def _rule(sent: FormData, feeds: list[int]) -> dict[str, Any]:
         "min_length": _number(form_text(sent, "min_length") or "0"),
         "since": f"{since}T00:00:00Z" if since else None,
         "labels_of": form_text(sent, "labels_of").strip() or None,
+        "no_entries": form_text(sent, "origin") == "programs",
     }
 
 

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded
 from feedmill.library.users import api_keys
+from feedmill.model.pool import PoolRight
 from feedmill.model.user import SCOPES
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
@@ -93,7 +94,7 @@ async def _show(
         lives=lives,
         made_with=Counter(key.parent_key_id for key in keys if key.parent_key_id),
         names={key.id: key.name for key in keys},
-        pool_groups=await app.pools.groups_for(caller),
+        pool_groups=await app.pools.groups_for(caller, *PoolRight),
         groups=groups,
         scopes=[scope for scope in SCOPES if scope in caller.scopes],
         wanted=["read"] if wanted is None else wanted,
