@@ -105,6 +105,24 @@ async def test_a_new_subscriber_of_an_old_feed_gets_its_old_entries_once(any_db:
     assert (first, found, again, later) == ([mine], old, [], [])
 
 
+async def test_a_subscription_that_is_made_while_another_is_read_is_read_from_its_beginning(db: Database) -> None:
+    library = SmallLibrary(db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    older, newer = await library.feed("older"), await library.feed("newer")
+    await library.subscribe(bob, older), await library.subscribe(bob, newer)
+    old = await library.arrive(newer, "a") + await library.arrive(older, *"bcd") + await library.arrive(newer, "e")
+    _, cursor = await _read(library, alice, first_cursor(library.now))
+    library.now += HOUR
+
+    await library.subscribe(alice, older)
+    page = await new_entries(db, alice.id, cursor, 2, library.now)
+    await library.subscribe(alice, newer)
+    rest, _ = await _read(library, alice, page.cursor, most=2)
+
+    assert page.more
+    assert sorted({*(entry.id for entry in page.items), *rest}) == old
+
+
 async def test_a_cursor_of_now_gives_only_what_comes_after(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, feed = await library.person(), await library.feed()

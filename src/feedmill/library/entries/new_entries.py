@@ -91,10 +91,13 @@ async def _of_new_subscriptions(db: Database, user_id: int, cursor: SyncCursor, 
     new = tuple(id for id in made_since if not any(first <= id <= last for first, last in cursor.complete))
     if not new:
         return _Part([], _complete(cursor, moment), True)
-    query = SyncQuery(EntryScope(new), after_id=cursor.filled_to, before_id=cursor.last_id + 1, oldest_first=True)
+    # From the beginning if another one was made between two pages: of that one the program has nothing.
+    filled_to = cursor.filled_to if cursor.newest_filled == max(new) else 0
+    query = SyncQuery(EntryScope(new), after_id=filled_to, before_id=cursor.last_id + 1, oldest_first=True)
     ids, is_last = await _page(db, user_id, query, most)
-    filled = _complete(cursor, moment) if is_last else replace(cursor, filled_to=ids[-1] if ids else cursor.filled_to)
-    return _Part(ids, filled, is_last)
+    if is_last:
+        return _Part(ids, _complete(cursor, moment), True)
+    return _Part(ids, replace(cursor, filled_to=ids[-1] if ids else filled_to, newest_filled=max(new)), False)
 
 
 async def _after_last_id(db: Database, user_id: int, cursor: SyncCursor, moment: _Moment, most: int) -> _Part:
@@ -115,7 +118,7 @@ async def _page(db: Database, user_id: int, query: SyncQuery, most: int) -> tupl
 def _complete(cursor: SyncCursor, moment: _Moment) -> SyncCursor:
     """The program has all entries up to `last_id` of all subscriptions that were seen."""
     recent = to_ranges(id for id, at in moment.subscribed.items() if at >= moment.since)
-    return replace(cursor, subscribed_at=moment.since, complete=recent[-MOST_RANGES:], filled_to=0)
+    return replace(cursor, subscribed_at=moment.since, complete=recent[-MOST_RANGES:], filled_to=0, newest_filled=0)
 
 
 def _advance(cursor: SyncCursor, moment: _Moment, reached: int) -> SyncCursor:

@@ -36,8 +36,9 @@ class SyncCursor:
     """What a program has got.
 
     `last_id`: every entry up to this id, except `missing` ones, which may still be stored. `subscribed_at`: of
-    subscriptions that were made since then and are not `complete`, only entries up to `filled_to`.
-    `changed` and `purged`: changes of marks, and purged entries, up to these positions.
+    subscriptions that were made since then and are not `complete`, only entries up to `filled_to`, as long as
+    `newest_filled` is the newest of them. `changed` and `purged`: changes of marks, and purged entries, up to these
+    positions.
     """
 
     last_id: int
@@ -45,6 +46,7 @@ class SyncCursor:
     subscribed_at: str
     complete: tuple[IdRange, ...]
     filled_to: int
+    newest_filled: int
     changed: ListPosition
     purged: ListPosition
 
@@ -61,11 +63,11 @@ class BadSyncCursor(CallerError):
 def first_cursor(now: datetime) -> SyncCursor:
     """The cursor of a program that has no entries. It needs no changes from before now."""
     since = to_iso(now - OVERLAP)
-    return SyncCursor(0, (), since, (), 0, ListPosition(since, 0), ListPosition(to_iso(now - PURGE_OVERLAP), 0))
+    return SyncCursor(0, (), since, (), 0, 0, ListPosition(since, 0), ListPosition(to_iso(now - PURGE_OVERLAP), 0))
 
 
 # The fields in order; ranges as the differences of their ends, which are short.
-_Written = tuple[int, list[int], str, list[int], int, str, int, str, int]
+_Written = tuple[int, list[int], str, list[int], int, int, str, int, str, int]
 
 
 def encode_cursor(cursor: SyncCursor) -> str:
@@ -75,6 +77,7 @@ def encode_cursor(cursor: SyncCursor) -> str:
         cursor.subscribed_at,
         _differences(cursor.complete),
         cursor.filled_to,
+        cursor.newest_filled,
         cursor.changed.at,
         cursor.changed.entry_id,
         cursor.purged.at,
@@ -91,11 +94,12 @@ def decode_cursor(text: str) -> SyncCursor:
         written = msgspec.json.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=_Written)
     except (ValueError, msgspec.MsgspecError):
         raise BadSyncCursor from None
-    last_id, missing, subscribed_at, complete, filled_to, changed_at, changed_id, purged_at, purged_id = written
-    if not _are_valid((last_id, filled_to, changed_id, purged_id), (subscribed_at, changed_at, purged_at)):
+    last_id, missing, subscribed_at, complete, filled_to, newest, changed_at, changed_id, purged_at, purged_id = written
+    if not _are_valid((last_id, filled_to, newest, changed_id, purged_id), (subscribed_at, changed_at, purged_at)):
         raise BadSyncCursor
     changed, purged = ListPosition(changed_at, changed_id), ListPosition(purged_at, purged_id)
-    cursor = SyncCursor(last_id, _ranges(missing), subscribed_at, _ranges(complete), filled_to, changed, purged)
+    ranges = _ranges(missing), _ranges(complete)
+    cursor = SyncCursor(last_id, ranges[0], subscribed_at, ranges[1], filled_to, newest, changed, purged)
     if sum(last - first + 1 for first, last in cursor.missing) > MOST_MISSING:
         raise BadSyncCursor
     return cursor
