@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from feedmill.library.entries import new_entries as module
+from feedmill.library.entries import sync_cursor as cursors
 from feedmill.library.entries.new_entries import cursor_of_now, new_entries
 from feedmill.library.entries.sync_cursor import (
     BadSyncCursor,
@@ -187,6 +188,26 @@ async def test_with_too_many_gaps_the_program_is_told_to_come_back_and_nothing_i
     rest, _ = await _read(library, alice, cursor, most=3)
 
     assert sorted({*found, *rest}) == list(range(base, base + 9))
+
+
+async def test_a_gap_that_splits_into_too_many_is_read_again_and_nothing_is_lost(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_RANGES", 2)
+    monkeypatch.setattr(cursors, "MOST_RANGES", 2)
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    base = (await library.arrive(feed, "first"))[0]
+    await _store_as(db, feed, [base + 9])
+
+    found, cursor = await _read(library, alice, first_cursor(library.now))
+    for some in ((2, 4, 6, 8), (1, 3, 5, 7)):
+        await _store_as(db, feed, [base + place for place in some])
+        more, cursor = await _read(library, alice, cursor, most=3)
+        found += more
+
+    assert sorted(set(found)) == list(range(base, base + 10))
 
 
 async def _store_as(db: Database, feed_id: int, ids: list[int]) -> None:

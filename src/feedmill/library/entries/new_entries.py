@@ -82,7 +82,8 @@ async def _stored_late(db: Database, user_id: int, cursor: SyncCursor, moment: _
     left = set(missing).difference(ids)
     if is_last:
         left = {id for id in left if id > moment.settled_id}
-    return _Part(ids, replace(cursor, missing=to_ranges(left)), is_last)
+    cut = _keep_missing(cursor, to_ranges(left))
+    return _Part(ids, cut, is_last and cut.last_id == cursor.last_id)
 
 
 async def _of_new_subscriptions(db: Database, user_id: int, cursor: SyncCursor, moment: _Moment, most: int) -> _Part:
@@ -119,6 +120,13 @@ def _complete(cursor: SyncCursor, moment: _Moment) -> SyncCursor:
     """The program has all entries up to `last_id` of all subscriptions that were seen."""
     recent = to_ranges(id for id, at in moment.subscribed.items() if at >= moment.since)
     return replace(cursor, subscribed_at=moment.since, complete=recent[-MOST_RANGES:], filled_to=0, newest_filled=0)
+
+
+def _keep_missing(cursor: SyncCursor, left: tuple[IdRange, ...]) -> SyncCursor:
+    """Ranges split where some of their ids are stored. What is above those that a cursor holds is read again."""
+    if len(left) <= MOST_RANGES:
+        return replace(cursor, missing=left)
+    return replace(cursor, missing=left[:MOST_RANGES], last_id=left[MOST_RANGES][0] - 1)
 
 
 def _advance(cursor: SyncCursor, moment: _Moment, reached: int) -> SyncCursor:
