@@ -85,7 +85,7 @@ from feedmill.logs import redact_event
 from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.parsed_feed import ParsedEntry
-from feedmill.model.pool import PoolRule
+from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.outbound import (
     content_encoding,
     encrypted_options,
@@ -96,6 +96,7 @@ from feedmill.outbound import (
     user_urls,
 )
 from feedmill.outbound.errors import RefusedError
+from feedmill.pools import program_texts
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.greader import item_ids, streams
 from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, path_aliases, sse
@@ -446,6 +447,7 @@ READERS: dict[str, Read] = {
     "library.search.query_names.UserNames": lambda text: (_NAMES.feeds(text), _NAMES.folder(text), _NAMES.labels(text)),
     "library.filters.rules.parse_rules": lambda text: rules.parse_rules(text, text),
     "library.filters.rules.judge_entry": _judged,
+    "pools.program_texts.checked_text": lambda text: program_texts.checked_text(PoolKind.CONTENTS, text, text, 1),
     "pools.rules.matches_rule": lambda text: pool_rules.matches_rule(_POOL_RULE, _candidate(text)),
     "library.search.snippets.snippet": lambda text: snippets.snippet(text, _SOUGHT),
     "serve.web.search.search_view.highlight": lambda text: search_view.highlight(text, _SOUGHT),
@@ -643,6 +645,8 @@ NOT_HOSTILE = frozenset(
         "library.search.run_search",
         "library.feeds.icons",
         "serve.greader.atom",
+        "serve.http.body_limits",
+        "serve.rest",
         "serve.rest.core.field_types",
         "serve.web.archive.feed_archive",
         "serve.web.core.script_bundle",
