@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from feedmill.library.entries.changed_entries import changes_since
+from feedmill.library.entries.sync_cursor import first_cursor
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.pool import PoolOptions, PoolRule
 from feedmill.model.timestamps import to_iso
@@ -120,6 +122,16 @@ async def test_entries_stay_with_the_source_and_it_rests(merged: Merged) -> None
     assert str(source.next_fetch_why) == f"moved to {target.url}; its older entries stay here"
     assert (source.entry_count, target.entry_count) == (3, 3)
     assert [row["url"] for row in await env.rows(feed_urls, feed_id=target.id)] == [merged.source.url]
+
+
+async def test_programs_are_not_told_that_moved_entries_are_gone(merged: Merged) -> None:
+    cursor = first_cursor(NOW)
+
+    await merged.merge(move_up_to=ALL)
+
+    changed = await changes_since(merged.env.db, merged.bob, cursor, NOW + HOUR)
+    assert merged.bobs_old in changed.subscription_ids
+    assert changed.gone == []
 
 
 async def test_retention_counts_from_the_merge(merged: Merged) -> None:

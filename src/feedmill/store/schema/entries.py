@@ -174,7 +174,7 @@ tombstones = table(
     belongs_to("feeds"),
     Column("guid", exact_text(512), nullable=False),
     timestamp("purged_at", required=True),
-    # The id that the entry had.
+    # The id that the entry had; none if a merge of feeds moved it.
     Column("entry_id", Id),
     PrimaryKeyConstraint("feed_id", "guid"),
     Index("tombstones_purged", "purged_at", "entry_id", "feed_id"),

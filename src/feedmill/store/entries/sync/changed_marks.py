@@ -33,6 +33,7 @@ PURGED = (
     select(tombstones.c.purged_at.label("at"), tombstones.c.entry_id)
     .where(
         tombstones.c.feed_id.in_(select(subscriptions.c.feed_id).where(of_user)),
+        tombstones.c.entry_id.is_not(None),
         _is_after(tombstones.c.purged_at, tombstones.c.entry_id),
     )
     .order_by(tombstones.c.purged_at, tombstones.c.entry_id)
