@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import CallerError
+from feedmill.model.max_id import MAX_ID
 from feedmill.model.user import Caller
 from feedmill.serve.miniflux import account, categories, enclosures, entries, feeds
 from feedmill.serve.miniflux.authentication import caller_of_app
@@ -68,6 +69,8 @@ def _endpoint(handlers: dict[str, Handler]) -> Callable[[Request], Awaitable[Res
             return Response(status_code=204, headers=HEADERS)
         try:
             who = await caller_of_app(request)
+            if any(isinstance(id, int) and id > MAX_ID for id in request.path_params.values()):
+                return await _unknown(request)
             return await handlers["GET" if request.method == "HEAD" else request.method](request, who)
         except CallerError as error:
             return error_response(error)
