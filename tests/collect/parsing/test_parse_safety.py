@@ -56,6 +56,7 @@ HOSTILE: dict[str, tuple[int, Callable[[int], bytes]]] = {
     "angle brackets": (1_000_000, lambda n: START + b"<title>" + b"<" * n),
     "quotes": (500_000, lambda n: b"<rss><a " + b"\"'" * n),
     "end tags": (500_000, lambda n: b"<rss>" + b"</a>" * n),
+    "open end tags": (1_500_000, lambda n: b"<rss>" + b"</" * n),
     "open tags": (300_000, lambda n: b"<rss>" + b"<br " * n),
     "nested channels of CDF": (100_000, lambda n: b"<CHANNEL HREF='/'>" * n + b"</CHANNEL>" * n),
     "items of CDF": (

@@ -79,10 +79,9 @@ def _whole_elements(text: str) -> str:
     section = text.rfind("<![CDATA[")
     if section > text.rfind("]]>"):
         text = text[:section]
-    last_tag = text.rfind("</")
-    while last_tag > 0 and text.find(">", last_tag) < 0:
-        last_tag = text.rfind("</", 0, last_tag)
-    return text[: text.find(">", last_tag) + 1] if last_tag > 0 else text[: text.rfind(">") + 1]
+    last_end = text.rfind(">")
+    last_tag = text.rfind("</", 0, max(last_end, 0))
+    return text[: text.find(">", last_tag) + 1] if last_tag > 0 else text[: last_end + 1]
 
 
 def _prologue_end(text: str, position: int) -> int:
