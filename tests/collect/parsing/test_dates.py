@@ -1,5 +1,8 @@
 """Dates as feeds write them."""
 
+import sys
+import zoneinfo
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -198,3 +201,18 @@ def test_parsed_dates_are_in_utc() -> None:
 
     assert read is not None
     assert read.tzinfo is UTC
+
+
+@pytest.fixture
+def no_time_zone_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "tzdata", None)
+    zoneinfo.reset_tzpath(to=[])
+    zoneinfo.ZoneInfo.clear_cache()
+    yield
+    zoneinfo.reset_tzpath()
+
+
+@pytest.mark.usefixtures("no_time_zone_database")
+def test_without_a_time_zone_database_a_time_in_a_region_is_unknown() -> None:
+    assert parse_date("Mon, 2 Feb 2026 10:00 ET") is None
+    assert parse_date("Mon, 2 Feb 2026 10:00 EST") == datetime(2026, 2, 2, 15, tzinfo=UTC)

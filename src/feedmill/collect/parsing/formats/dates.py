@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from feedmill.collect.parsing.formats.calendar_day import DateParts
 from feedmill.collect.parsing.formats.loose_dates import parse_loose_date
@@ -90,8 +90,8 @@ def to_utc_datetime(parts: DateParts) -> datetime | None:
         if date.utcoffset() != date.replace(fold=1).utcoffset():
             return None  # the clocks change, so there are two such moments or none
         return _in_utc(date + extra)
-    except (ValueError, OverflowError):
-        return None
+    except (ValueError, OverflowError, ZoneInfoNotFoundError):
+        return None  # the last: not every machine has the time zone database
 
 
 def _tzinfo(zone: TimeZone) -> tzinfo:
