@@ -241,10 +241,30 @@ def test_a_cursor_that_the_server_did_not_give_is_refused(text: str) -> None:
 
 
 def test_the_largest_cursor_fits_into_a_url() -> None:
-    ranges = tuple((n, n + 3) for n in range(1_000_000_000, 1_000_000_000 + 40 * missing_ids.MOST_RANGES, 40))
-    cursor = replace(first_cursor(NOW), last_id=2**40, missing=ranges, complete=ranges)
+    # As many ids as may be missing, of ten million that were stored meanwhile.
+    ranges = tuple((n, n + 65) for n in range(10**9, 10**9 + 40_000 * missing_ids.MOST_RANGES, 40_000))
+    complete = ranges[-cursors.MOST_COMPLETE :]
+    cursor = replace(first_cursor(NOW), last_id=2**40, missing=ranges, complete=complete)
 
     written = encode_cursor(cursor)
 
     assert decode_cursor(written) == cursor
     assert len(written) < 6000
+
+
+async def test_a_program_reads_on_after_many_subscriptions_were_made_at_once(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_COMPLETE", 1)
+    library = SmallLibrary(db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    feeds = [await library.feed(name) for name in "abc"]
+    for feed in feeds:
+        await library.subscribe(alice, feed), await library.subscribe(bob, feed)
+    ids = [id for feed in feeds for id in await library.arrive(feed, "x")]
+
+    found, cursor = await _read(library, alice, first_cursor(library.now))
+    again, _ = await _read(library, alice, cursor)
+
+    assert (found, len(cursor.complete)) == (ids, 1)
+    assert again == ids[:2]

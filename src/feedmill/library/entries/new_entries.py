@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from feedmill.library.entries.list_entries import EntrySummary, entry_summaries
-from feedmill.library.entries.sync_cursor import MOST_MISSING, OVERLAP, SyncCursor, first_cursor
+from feedmill.library.entries.sync_cursor import MOST_COMPLETE, MOST_MISSING, OVERLAP, SyncCursor, first_cursor
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import to_iso
@@ -119,7 +119,7 @@ async def _page(db: Database, user_id: int, query: SyncQuery, most: int) -> tupl
 def _complete(cursor: SyncCursor, moment: _Moment) -> SyncCursor:
     """The program has all entries up to `last_id` of all subscriptions that were seen."""
     recent = to_ranges(id for id, at in moment.subscribed.items() if at >= moment.since)
-    return replace(cursor, subscribed_at=moment.since, complete=recent[-MOST_RANGES:], filled_to=0, newest_filled=0)
+    return replace(cursor, subscribed_at=moment.since, complete=recent[-MOST_COMPLETE:], filled_to=0, newest_filled=0)
 
 
 def _keep_missing(cursor: SyncCursor, left: tuple[IdRange, ...]) -> SyncCursor:

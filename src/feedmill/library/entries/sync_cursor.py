@@ -26,6 +26,8 @@ OVERLAP = timedelta(minutes=5)
 PURGE_OVERLAP = timedelta(hours=6)
 # Ids that may still be stored; usually there are a handful.
 MOST_MISSING = 20_000
+# Ranges of subscriptions of the last minutes, usually one. Entries of others come twice.
+MOST_COMPLETE = 100
 MAX_LENGTH = 6000
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", re.ASCII)
