@@ -106,3 +106,10 @@ async def test_fever_reads_a_short_form_and_fifty_items(hers: Belongings) -> Non
 
     assert long.json() == {"api_version": 3, "auth": 0}
     assert items_of_many.json()["items"] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/entries/{}", "/item/{}", "/api/feeds/{}/fetches"])
+async def test_a_path_with_a_huge_number_is_refused(hers: Belongings, path: str) -> None:
+    answer = await hers.alice.client.get(path.format("9" * 5000))
+
+    assert answer.status_code == 414

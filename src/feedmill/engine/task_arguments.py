@@ -44,7 +44,7 @@ def read_id(value: object) -> int | None:
     """An id that is a number or the digits of one; None for anything else, such as a UUID."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(MAX_ID)):
         value = int(value)
-    is_id = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_ID
+    is_id = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_ID
     return value if is_id else None  # type: ignore[return-value]
 
 

@@ -18,6 +18,8 @@ from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.lazy_api import LazyApi
 
+LONGEST_PATH = 4000
+
 
 def create_asgi_app(app: App, work: JobPort) -> Starlette:
     api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web.create_pages(app, work))
@@ -28,6 +30,7 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     middleware = [
         Middleware(IgnoreDisconnects),
         Middleware(AllowedHosts, settings=app.settings),
+        Middleware(LimitPaths),
         Middleware(PathAliases),
     ]
     asgi = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _not_found})
@@ -42,6 +45,19 @@ async def _not_found(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/api/"):
         return problem_response(error.status_code, "not_found", "there is nothing at this address")
     return PlainTextResponse(error.detail, error.status_code, error.headers)
+
+
+class LimitPaths:
+    """ASGI middleware that refuses very long paths: Python can't read a number of more than 4,300 digits in one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and len(scope["path"]) > LONGEST_PATH:
+            await PlainTextResponse("the address is too long", 414)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 class IgnoreDisconnects:

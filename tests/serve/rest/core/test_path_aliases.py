@@ -22,7 +22,7 @@ from tests.serve.rest.site import Person, Site
     ],
 )
 def test_an_address_without_prefix_is_the_apis_only_with_a_token(path: str, with_token: str, without: str) -> None:
-    assert (api_path(path, has_token=True), api_path(path, has_token=False)) == (with_token, without)
+    assert (api_path(path, is_program=True), api_path(path, is_program=False)) == (with_token, without)
 
 
 @pytest.mark.parametrize("prefix", ["", "/api/backend", "/api"])
