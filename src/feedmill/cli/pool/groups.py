@@ -11,6 +11,7 @@ from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.pool.grants import grant, revoke
 from feedmill.cli.pool.group_options import LOSS, OPTIONS, RULE, given_loss, given_options, given_rule, with_options
+from feedmill.cli.pool.import_texts import import_texts
 from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, requeue
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
@@ -39,7 +40,7 @@ def pool() -> None:
     """Hand entries on to other programs: groups by rule, each with a pool of titles and one of contents."""
 
 
-for _command in (grant, revoke, pop, lease, ack, nack, lost, items, requeue, drain):
+for _command in (grant, revoke, import_texts, pop, lease, ack, nack, lost, items, requeue, drain):
     pool.add_command(_command)
 
 
