@@ -153,6 +153,10 @@ WRITTEN_BADLY = {
     "log_level": ("all", "expected one of: debug, info, warning, error"),
     "user_agent": (5, "expected a text"),
     "allow_private": (5, "expected a list, or a text with commas"),
+    "images_base_url": (
+        "https://images.example.org/?a=b",
+        "write it like https://images.example.org/feedmill, without a query",
+    ),
 }
 
 

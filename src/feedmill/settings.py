@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from feedmill.errors import BadSetting
 from feedmill.model.hosts import parse_host
@@ -51,19 +51,32 @@ def _check_host(text: str) -> str:
     return host
 
 
-def _check_public_url(text: str) -> str:
+def _split_web_url(text: str) -> SplitResult | None:
+    """The parts of a URL with http or https, a host and perhaps a path; None for anything else."""
     try:
         url = urlsplit(text)
         is_address = url.scheme in ("http", "https") and parse_host(url.netloc) is not None
     except ValueError:
-        is_address = False
-    if text and (not is_address or url.path not in ("", "/") or url.query or url.fragment):
+        return None
+    return url if is_address and not url.query and not url.fragment else None
+
+
+def _check_public_url(text: str) -> str:
+    url = _split_web_url(text)
+    if text and (url is None or url.path not in ("", "/")):
         raise ValueError("write it like https://feeds.example.org, without a path")
+    return text.rstrip("/")
+
+
+def _check_base_url(text: str) -> str:
+    if text and _split_web_url(text) is None:
+        raise ValueError("write it like https://images.example.org/feedmill, without a query")
     return text.rstrip("/")
 
 
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator(_check_hosts)]
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
+BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
 
 MIN_KEY_LENGTH = 32
 # Words in the keys of examples, which everybody knows.
@@ -133,6 +146,7 @@ class Settings:
     images_at_once: int = Field(5, ge=1, le=100)
     max_image_bytes: int = Field(10_000_000, ge=1000)
     images_total_bytes: int = Field(0, ge=0)
+    images_base_url: BaseUrl = Field("")
     connect_seconds: float = Field(5, gt=0)
     read_seconds: float = Field(20, gt=0)
     total_seconds: float = Field(30, gt=0)

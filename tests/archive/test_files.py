@@ -86,6 +86,15 @@ async def test_an_object_has_no_address_of_its_own(tmp_path: Path) -> None:
     assert await FolderBlobs(tmp_path).url(KEY, timedelta(hours=1)) is None
 
 
+async def test_only_images_have_a_public_address(tmp_path: Path) -> None:
+    blobs = FolderBlobs(tmp_path, "https://cdn.example/mill")
+
+    assert await blobs.url("images/1/0cc175b9/0.png", timedelta(hours=1)) == (
+        "https://cdn.example/mill/images/1/0cc175b9/0.png"
+    )
+    assert await blobs.url("backups/1/2026-02-18T08:30:00Z.xml", timedelta(hours=1)) is None
+
+
 async def test_a_write_that_the_disk_cuts_off_leaves_the_old_object_and_no_half_file(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path)
     await blobs.put(KEY, b"old", "image/png")

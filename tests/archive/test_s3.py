@@ -99,6 +99,17 @@ async def test_a_signed_url_gives_the_object_with_its_content_type(config: S3Con
     assert await fetch(url) == (200, "image/png", b"\x89PNG")
 
 
+async def test_only_images_have_a_public_address() -> None:
+    blobs = at(1, images_base_url="https://cdn.example")
+
+    image = await blobs.url("images/1/0cc175b9/0.png", timedelta(minutes=5))
+    body = await blobs.url("backups/1/2026-02-18T08:30:00Z.xml", timedelta(minutes=5))
+
+    assert image == "https://cdn.example/images/1/0cc175b9/0.png"
+    assert body is not None
+    assert body.startswith("http://127.0.0.1:1/")
+
+
 async def test_a_url_without_its_signature_opens_nothing(config: S3Config) -> None:
     blobs = S3Blobs(config)
     await blobs.put(KEY, b"x", "image/png")

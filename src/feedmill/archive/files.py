@@ -17,6 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from feedmill.archive.blobs import Blob
+from feedmill.archive.object_keys import public_image_url
 from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.errors import BlobMissing, BlobUnavailable
 from feedmill.i18n.messages import Message
@@ -34,8 +35,9 @@ RENAME_ATTEMPTS = 50
 class FolderBlobs:
     """The object port over a folder, which is created by the first write."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, images_base_url: str = "") -> None:
         self._folder = folder
+        self._images_base_url = images_base_url
         self._partials = folder / ".partial"
         self._cleaned_up = False
 
@@ -58,7 +60,7 @@ class FolderBlobs:
             await asyncio.to_thread(self._delete, chunk)
 
     async def url(self, key: str, expires: timedelta) -> str | None:
-        return None
+        return public_image_url(self._images_base_url, key)
 
     def _put(self, target: Path, data: bytes) -> None:
         with self._errors("write"):

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import md5, sha256
+from urllib.parse import quote
 
 IMAGES_PREFIX = "images/"
 RAW_BODIES_PREFIX = "backups/"
@@ -55,6 +56,11 @@ def full_image_key(feed_id: int, guid: str, index: int, extension: str) -> str:
 def guid_digest(guid: str) -> str:
     """The first 8 digits of the guid's MD5, by which an entry's images are found."""
     return md5(_bytes(guid), usedforsecurity=False).hexdigest()[:8]
+
+
+def public_image_url(base_url: str, key: str) -> str | None:
+    """The URL of an archived image below the setting `images_base_url`; None without it, and for other objects."""
+    return f"{base_url}/{quote(key)}" if base_url and key.startswith(IMAGES_PREFIX) else None
 
 
 def parse_image_key(key: str) -> ImageKey | None:

@@ -1,7 +1,7 @@
 """Parses the `objects` setting: a folder, or `s3://bucket/prefix?…`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -18,6 +18,7 @@ class FolderConfig:
     """Objects are files in a folder."""
 
     folder: Path
+    images_base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class S3Config:
 
     Without an endpoint it is Amazon's; without keys, the client uses those of the environment or of the machine's
     role. Browsers fetch objects from `public_url` (the root of the bucket) if there is one, else by signed URLs;
-    `direct` is False where they can't reach the bucket at all.
+    `direct` is False where they can't reach the bucket at all. Images are at `images_base_url`, if that is set.
     """
 
     bucket: str
@@ -39,17 +40,20 @@ class S3Config:
     public_url: str | None = None
     direct: bool = True
     timeout: timedelta = timedelta(seconds=30)
+    images_base_url: str = ""
 
 
-def parse_objects_url(text: str, access_key: str = "", secret_key: str = "") -> FolderConfig | S3Config:
-    """Parses the `objects` setting; the access keys are separate settings."""
+def parse_objects_url(
+    text: str, access_key: str = "", secret_key: str = "", images_base_url: str = ""
+) -> FolderConfig | S3Config:
+    """Parses the `objects` setting; the access keys and `images_base_url` are separate settings."""
     if not text.strip():
         raise BadSetting("objects: give a folder or s3://bucket/prefix")
     if "://" not in text:
-        return FolderConfig(Path(text).expanduser())
+        return FolderConfig(Path(text).expanduser(), images_base_url)
     if not text.startswith("s3://"):
         raise BadSetting(f"objects: {text.partition('://')[0]}:// is not supported; give a folder or s3://…")
-    return _parse_s3(_split(text), access_key, secret_key)
+    return replace(_parse_s3(_split(text), access_key, secret_key), images_base_url=images_base_url)
 
 
 def _split(text: str) -> SplitResult:

@@ -21,6 +21,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from feedmill.archive.blobs import Blob
+from feedmill.archive.object_keys import public_image_url
 from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.archive.object_store_config import S3Config
 from feedmill.errors import BlobError, BlobMissing, BlobUnavailable
@@ -78,6 +79,8 @@ class S3Blobs:
             await self._call(obstore.delete, self._store, chunk)
 
     async def url(self, key: str, expires: timedelta) -> str | None:
+        if public := public_image_url(self._config.images_base_url, key):
+            return public
         path = path_of(key)
         if self._config.public_url is not None:
             return "/".join(filter(None, (self._config.public_url, self._config.prefix, quote(path))))

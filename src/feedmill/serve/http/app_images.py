@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.app import App
-from feedmill.archive.object_keys import IMAGES_PREFIX
+from feedmill.archive.object_keys import IMAGES_PREFIX, public_image_url
 from feedmill.library.entries.sync_entries import ImageUrl
 from feedmill.library.users.app_passwords import caller_of_password_id
 from feedmill.serve.http.archived_images import serve_image_to
@@ -32,6 +32,8 @@ def image_urls_for(request: Request, password_id: int) -> ImageUrl:
     site = site_of(request)
 
     def image_url(key: str) -> str:
+        if public := public_image_url(app.settings.images_base_url, key):
+            return public
         path = key.removeprefix(IMAGES_PREFIX)
         return f"{site}/app-images/{password_id}/{_signature(app.settings, password_id, path)}/{quote(path)}"
 

@@ -36,6 +36,9 @@ INERT_HEADERS = {
 
 def image_origin(settings: Settings) -> str:
     """The origin from which browsers load archived images, if it is not this server."""
+    if settings.images_base_url:
+        url = urlsplit(settings.images_base_url)
+        return f"{url.scheme}://{url.netloc}"
     config = object_store_config(settings)
     if not isinstance(config, S3Config) or not (config.public_url or config.direct):
         return ""

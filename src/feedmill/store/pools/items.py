@@ -129,7 +129,7 @@ TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
 _with_source = with_newest_revision(WITH_TEXTS.outerjoin(entries, entries.c.id == _items.entry_id))
 _texts = {
     PoolKind.TITLES: [newest_text("title")],
-    PoolKind.CONTENTS: [newest_text("content_html"), newest_text("summary"), entries.c.base_url],
+    PoolKind.CONTENTS: [newest_text("content_html"), newest_text("summary"), entries.c.base_url, _items.entry_id],
 }
 
 
@@ -171,6 +171,7 @@ class PoolItemSource:
     content_html: str | None = None
     summary: str | None = None
     base_url: str | None = None
+    entry_id: int | None = None
 
 
 async def claim_items(

@@ -84,6 +84,15 @@ def test_the_public_object_store_is_allowed(objects: str, origin: str) -> None:
     assert image_origin(load_settings(objects=objects, s3_access_key="a", s3_secret_key="b")) == origin
 
 
+def test_the_public_address_of_images_is_allowed_instead_of_the_object_store() -> None:
+    objects = "s3://pictures?endpoint=https://s3.example:9000"
+    settings = load_settings(
+        objects=objects, s3_access_key="a", s3_secret_key="b", images_base_url="https://cdn.example/pictures/"
+    )
+
+    assert image_origin(settings) == "https://cdn.example"
+
+
 async def test_a_missing_page_has_a_helpful_message(site: Site, nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get("/nowhere")
 
