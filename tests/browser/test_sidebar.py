@@ -58,6 +58,7 @@ def test_the_feeds_are_filtered_and_reached_by_keys_alone(browser_user: BrowserU
     alice = browser_user(at="/all")
 
     alice.press("g", "/")
+    alice.until("() => document.activeElement.matches('input')")
     alice.page.keyboard.type("feed 127")
     rows = alice.page.locator(".feeds li:not(.folder) > a")
     expect(rows).to_have_count(1)

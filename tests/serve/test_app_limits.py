@@ -112,4 +112,4 @@ async def test_fever_reads_a_short_form_and_fifty_items(hers: Belongings) -> Non
 async def test_a_path_with_a_huge_number_is_refused(hers: Belongings, path: str) -> None:
     answer = await hers.alice.client.get(path.format("9" * 5000))
 
-    assert answer.status_code == 414
+    assert answer.status_code == 404

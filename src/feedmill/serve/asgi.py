@@ -55,7 +55,7 @@ class LimitPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and len(scope["path"]) > LONGEST_PATH:
-            await PlainTextResponse("the address is too long", 414)(scope, receive, send)
+            await PlainTextResponse("there is nothing at this address", 404)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
