@@ -52,6 +52,7 @@ from feedmill.errors import FeedmillError
 from feedmill.html import (
     attached_media,
     base_url,
+    canonical_link,
     drawings,
     embedded_frames,
     formulas,
@@ -60,12 +61,14 @@ from feedmill.html import (
     plain_text,
     players,
     readability,
+    redirect_targets,
     rewrite_tags,
     sanitize,
     scroll_containers,
     selectors,
     srcset,
     tags,
+    tracking_parameters,
     web_page,
 )
 from feedmill.html import images as html
@@ -573,6 +576,34 @@ READERS: dict[str, Read] = {
     "model.control_characters.replace_control_characters": control_characters.replace_control_characters,
     "logs.redact_event": lambda text: redact_event(None, "info", {"event": text, "url": text}),
     # Discovery
+    "html.tracking_parameters.without_trackers": lambda text: tracking_parameters.without_trackers(f"{URL}?{text}"),
+    "html.tracking_parameters.without_trackers: behind a hash": lambda text: tracking_parameters.without_trackers(
+        f"{URL}#{text}"
+    ),
+    "html.tracking_parameters.without_trackers: complete": tracking_parameters.without_trackers,
+    "html.tracking_parameters.remove_trackers": lambda text: tracking_parameters.remove_trackers(text, "example.org"),
+    "html.tracking_parameters.parameter_name": tracking_parameters.parameter_name,
+    "html.redirect_targets.redirect_target": redirect_targets.redirect_target,
+    "html.redirect_targets.redirect_target: in the query": lambda text: redirect_targets.redirect_target(
+        f"https://go.example.org/?{text}"
+    ),
+    "html.redirect_targets.redirect_target: in an AMP path": lambda text: redirect_targets.redirect_target(
+        f"https://google.com/amp/s/{text}"
+    ),
+    "html.redirect_targets.redirect_target: in a path of FeedBlitz": lambda text: redirect_targets.redirect_target(
+        f"https://feeds.feedblitz.com/~/{text}"
+    ),
+    "html.canonical_link.canonical_link": canonical_link.canonical_link,
+    "html.canonical_link.canonical_link: in the host": lambda text: canonical_link.canonical_link(f"https://{text}/a"),
+    "html.canonical_link.canonical_link: in the path": lambda text: canonical_link.canonical_link(
+        f"https://example.org/{text[: absolute_urls.MAX_LENGTH]}"
+    ),
+    "html.canonical_link.canonical_link: in the query": lambda text: canonical_link.canonical_link(
+        f"https://example.org/?{text[: absolute_urls.MAX_LENGTH]}"
+    ),
+    "html.canonical_link.canonical_link: behind a hash": lambda text: canonical_link.canonical_link(
+        f"https://example.org/#{text[: absolute_urls.MAX_LENGTH]}"
+    ),
     "html.web_page.read_page": lambda text: web_page.read_page(text, URL),
     "html.web_page.read_page: in a link": lambda text: web_page.read_page(
         f"<a href='{text}' title='{text}'>{text}</a>", URL

@@ -21,7 +21,7 @@ class EntryResponse(ResponseBody):
     subscription_id: int | None = Field(description="null if you are no longer subscribed to its feed.")
     feed_title: str | None
     title: str = Field(description="Plain text.")
-    link: str | None
+    link: str | None = Field(description="Without tracking parameters such as `utm_source`.")
     author: str | None
     excerpt: str = Field(description="The beginning of its summary, or else of its text, as plain text.")
     summary: str | None = Field(
@@ -143,6 +143,9 @@ class ArticleResponse(EntryResponse):
     categories: list[str]
     enclosures: list[EnclosureResponse]
     comments_url: str | None
+    link_as_sent: str | None = Field(
+        None, description="The link with the tracking parameters that `link` lacks; null if there are none."
+    )
     previous_id: int | None = Field(description="The previous entry in the list of the query.")
     next_id: int | None
 

@@ -20,6 +20,7 @@ from feedmill.html.formulas import FORMULA_ATTRIBUTES, FORMULA_TAGS, safe_formul
 from feedmill.html.images import replace_images
 from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
 from feedmill.html.srcset import parse_srcset
+from feedmill.html.tracking_parameters import without_trackers
 
 DrawingUrl = Callable[[int], str]
 NO_IMAGES: Mapping[str, str] = MappingProxyType({})
@@ -79,15 +80,20 @@ def render_article_html(
     base_url: str | None = None,
     archived: Mapping[str, str] = NO_IMAGES,
     drawing_url: DrawingUrl | None = None,
+    *,
+    keep_trackers: bool = False,
 ) -> str:
     """Returns safe HTML with `archived[url]` in place of each archived image; the others keep their own URL.
 
-    With `drawing_url`, drawings are images that are loaded from there by their number.
+    With `drawing_url`, drawings are images that are loaded from there by their number. Links lose their tracking
+    parameters unless `keep_trackers`.
     """
     if not html:
         return ""
     base = find_base_url(html, base_url)
-    return _sanitize(replace_images(html, base_url, archived), base, frozenset(archived.values()), drawing_url)
+    with_images = replace_images(html, base_url, archived)
+    shown_link = _unchanged if keep_trackers else without_trackers
+    return _sanitize(with_images, base, frozenset(archived.values()), drawing_url, shown_link)
 
 
 def sanitize_html(html: str, base_url: str | None = None) -> str:
@@ -98,7 +104,17 @@ def sanitize_html(html: str, base_url: str | None = None) -> str:
     return _sanitize(html, find_base_url(html, base_url), frozenset())
 
 
-def _sanitize(html: str, base: str | None, archived_urls: frozenset[str], drawing_url: DrawingUrl | None = None) -> str:
+def _unchanged(link: str) -> str:
+    return link
+
+
+def _sanitize(
+    html: str,
+    base: str | None,
+    archived_urls: frozenset[str],
+    drawing_url: DrawingUrl | None = None,
+    shown_link: Callable[[str], str] = _unchanged,
+) -> str:
     own_urls = set(archived_urls)
 
     def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
@@ -108,7 +124,7 @@ def _sanitize(html: str, base: str | None, archived_urls: frozenset[str], drawin
         allowed, chosen = ALLOWED_ATTRIBUTES[tag], {}
         for name, value in found.items():
             if name in allowed and (safe_value := _safe_value(tag, name, value, base, own_urls)) is not None:
-                chosen[name] = safe_value
+                chosen[name] = shown_link(safe_value) if tag == "a" and name == "href" else safe_value
         return chosen | forced if forced else chosen
 
     def link_frame(tag: str, found: dict[str, str]) -> FrameLink | None:

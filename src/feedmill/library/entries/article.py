@@ -18,7 +18,7 @@ from feedmill.html.rewrite_tags import find_drawing
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_urls
-from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line
+from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line, shown_link
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.playback import PlaybackPosition
@@ -70,7 +70,7 @@ class Article(EntrySummary, frozen=True, gc=False):
     """`version` is the number of the revision: 0 is the first text, `revisions` the newest.
 
     `raw_html` is the text as the feed sent it, if requested; `full_html` the full text of the linked page, if it was
-    fetched.
+    fetched. `link_as_sent` is the link with its tracking parameters, None if it has none.
     """
 
     html: str
@@ -81,6 +81,7 @@ class Article(EntrySummary, frozen=True, gc=False):
     categories: tuple[str, ...]
     enclosures: tuple[ArticleEnclosure, ...]
     comments_url: str | None
+    link_as_sent: str | None
     previous_id: int | None
     next_id: int | None
 
@@ -118,7 +119,7 @@ async def read_article(
     html, full_html = text.html, stored.full_html
     shown: dict[str, Any] = msgspec.structs.asdict(entry) | {
         "title": one_line(text.title),
-        "link": text.link,
+        "link": (link := shown_link(text.link)),
         "author": text.author,
     }
     texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, stored, archived, drawing_url)
@@ -131,7 +132,8 @@ async def read_article(
         minutes=texts.minutes,
         categories=stored.categories,
         enclosures=await _enclosures(db, user_id, stored),
-        comments_url=stored.comments_url,
+        comments_url=shown_link(stored.comments_url),
+        link_as_sent=None if link == text.link else text.link,
         previous_id=before,
         next_id=after,
     )

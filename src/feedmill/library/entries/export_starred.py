@@ -39,7 +39,7 @@ async def export_starred(db: Database, user_id: int, now: datetime) -> AsyncIter
 
 async def _item(entry: EntrySummary, text: NewestText) -> dict[str, Any]:
     html = text.html
-    safe = await run_in_thread_if_large(len(html), render_article_html, html, text.base_url, {})
+    safe = await run_in_thread_if_large(len(html), render_article_html, html, text.base_url, keep_trackers=True)
     item = {
         "id": text.guid,
         "url": text.link,

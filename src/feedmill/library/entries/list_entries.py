@@ -10,6 +10,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from feedmill.html.plain_text import cut_text, plain_text
+from feedmill.html.tracking_parameters import without_trackers
 from feedmill.library.cursors import to_cursor
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.entry_marks import EntryLabel
@@ -24,7 +25,10 @@ LONGEST_SUMMARY = 1000
 
 
 class EntrySummary(Struct, frozen=True, gc=False):
-    """An entry as a list shows it. No `subscription_id`: the user no longer subscribes to the feed."""
+    """An entry as a list shows it; its link has no tracking parameters.
+
+    No `subscription_id`: the user no longer subscribes to the feed.
+    """
 
     id: int
     feed_id: int
@@ -125,7 +129,7 @@ def _to_summary(entry: ListedEntry) -> EntrySummary:
         subscription_id=entry.subscription_id,
         feed_title=entry.feed_title,
         title=one_line(entry.title),
-        link=entry.link,
+        link=shown_link(entry.link),
         author=entry.author,
         excerpt=one_line(entry.beginning, LONGEST_EXCERPT) if summary is None else cut_text(summary, LONGEST_EXCERPT),
         summary=summary,
@@ -143,6 +147,11 @@ def _to_summary(entry: ListedEntry) -> EntrySummary:
         labels=entry.labels,
         revisions=entry.revision_count,
     )
+
+
+def shown_link(link: str | None) -> str | None:
+    """The link of an entry as it is shown: without tracking parameters."""
+    return without_trackers(link) if link else link
 
 
 def one_line(text: str | None, limit: int | None = None) -> str:

@@ -12,7 +12,7 @@ from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.article import find_entry
-from feedmill.library.entries.list_entries import one_line
+from feedmill.library.entries.list_entries import one_line, shown_link
 from feedmill.library.entries.marks import apply_marks
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.model.parsed_feed import Enclosure
@@ -135,18 +135,18 @@ def _render_all(
 
 
 def _render(entry: SyncedEntry, archived: Mapping[str, str]) -> RenderedEntry:
-    html = render_article_html(entry.html, entry.base_url, archived)
+    html, link = render_article_html(entry.html, entry.base_url, archived), shown_link(entry.link)
     return RenderedEntry(
         id=entry.id,
         guid=entry.guid,
         subscription_id=entry.subscription_id,
         feed_title=entry.feed_title or NO_TITLE,
         site_url=entry.site_url or "",
-        title=one_line(entry.title) or plain_text(html, LONGEST_MADE_TITLE) or entry.link or NO_TITLE,
-        link=entry.link or "",
+        title=one_line(entry.title) or plain_text(html, LONGEST_MADE_TITLE) or link or NO_TITLE,
+        link=link or "",
         author=one_line(entry.author),
         html=html,
-        comments_url=entry.comments_url or "",
+        comments_url=shown_link(entry.comments_url) or "",
         published_at=from_iso(entry.dated_at),
         first_seen_at=from_iso(entry.first_seen_at),
         is_unread=entry.is_unread,

@@ -17,6 +17,7 @@ from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.plain_text import plain_text
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.entries.list_entries import shown_link
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.model.feed_settings import FeedSettings
@@ -217,7 +218,7 @@ def _entry(entry: EventEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "title": entry.title,
-        "link": entry.link,
+        "link": shown_link(entry.link),
         "author": entry.author,
         "published_at": entry.published_at,
         "undated": entry.undated,
