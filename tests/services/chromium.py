@@ -19,6 +19,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# The same engine without windows takes a third less time; the whole browser will do where it is missing.
+PROGRAMS = ("chromium-headless-shell", "chromium")
 # In milliseconds. Only a browser that never starts takes so long.
 LONGEST_START = 120_000
 
@@ -43,9 +45,9 @@ class Chromium:
 
 @contextmanager
 def running_chromium() -> Iterator[Chromium]:
-    path = shutil.which("chromium")
+    path = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if path is None:
-        raise ServiceMissing("there is no chromium (apt-get install chromium fonts-noto-cjk)")
+        raise ServiceMissing("there is no Chromium (apt-get install chromium-headless-shell fonts-noto-cjk)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=LONGEST_START)
         loop = asyncio.get_running_loop()
