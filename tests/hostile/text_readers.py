@@ -48,6 +48,7 @@ from feedmill.collect.parsing.formats import (
     time_zones,
     xml_scope,
 )
+from feedmill.collect.stories import article_links, sign_entry, sketch
 from feedmill.errors import FeedmillError
 from feedmill.html import (
     attached_media,
@@ -628,6 +629,15 @@ READERS: dict[str, Read] = {
         web_page.WebPage("https://podcasts.apple.com/", f'"feedUrl":"https:{text}')
     ),
     "collect.discovery.site_software.software_feeds": lambda text: list(site_software.software_feeds(_page(text))),
+    # Stories
+    "collect.stories.article_links.article_links": lambda text: article_links.article_links(
+        ParsedEntry(link=text, content_html=f"Article URL: {text} [link]")
+    ),
+    "collect.stories.article_links.names_article": article_links.names_article,
+    "collect.stories.sign_entry.sign_entry": lambda text: sign_entry.sign_entry(
+        ParsedEntry(link=f"https://example.org/{text[:8000]}", title=text, content_html=f"{text} [link]")
+    ),
+    "collect.stories.sketch.decode_sketch": sketch.decode_sketch,
     # Archive
     "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
     "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),

@@ -1,0 +1,1 @@
+"""Tells which entries of different feeds are the same article. Pure."""

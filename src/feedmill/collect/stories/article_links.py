@@ -1,0 +1,69 @@
+"""Finds the links by which an entry names its article, in a form in which equal links mean equal articles."""
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from feedmill.html.canonical_link import canonical_link
+from feedmill.html.tags import decode_attribute
+from feedmill.model.parsed_feed import Enclosure
+
+MAX_LINKS = 3
+# An aggregator names the article in the first lines of its text.
+_MAX_AGGREGATOR_TEXT = 4000
+# Reddit writes `<a href="…">[link]</a>`, Hacker News `Article URL: <a href="…">`.
+_AGGREGATED = re.compile(
+    r"""(?:Article\ URL:\s*+<a\s[^<>]{0,100}?href="(?P<before>[^"<>\s]++)"|
+    <a\s+href="(?P<inside>[^"<>\s]++)"[^<>]{0,100}+>\[link\]</a>)""",
+    re.X,
+)
+# Parts of a path that are no name of an article: sections of sites and languages.
+_SECTION = re.compile(
+    r"""about|aktuell|archives?|articles?|authors?|blogs?|business|categor(?:y|ies)|comments|culture|default|
+    entertainment|episodes?|events|feeds?|health|home|index|latest|life|lifestyle|list|live|local|main|media|money|news|
+    opinion|pages?|podcasts?|politics|posts?|press|rss|science|sections?|shop|shows?|site|sports?|stor(?:y|ies)|tags?|
+    tech|technology|topics?|travel|updates|users?|videos?|weather|world|[a-z]{2}(?:-[a-z]{2,4})?""",
+    re.X,
+)
+# What follows one of these is the name of a list, not of an article.
+_LIST = re.compile(r"authors?|categor(?:y|ies)|sections?|tags?|topics?|users?")
+
+
+class LinkedEntry(Protocol):
+    """The fields of an entry that may name its article."""
+
+    @property
+    def link(self) -> str | None: ...
+    @property
+    def content_html(self) -> str | None: ...
+    @property
+    def enclosures(self) -> tuple[Enclosure, ...]: ...
+
+
+def article_links(entry: LinkedEntry) -> list[str]:
+    """The links that name the entry's article; none that lead to the home page or a section of a site."""
+    links = dict.fromkeys(canonical_link(url) for url in _named_urls(entry))
+    return [link for link in links if names_article(link)][:MAX_LINKS]
+
+
+def names_article(link: str) -> bool:
+    """Whether a canonical link leads to one article, not to a site or a section of it."""
+    path, _, query = link.partition("#")[0].partition("?")
+    if any(character.isdigit() for character in query):
+        return True
+    segments = [segment for segment in path.lower().split("/")[3:] if segment]
+    if len(segments) == 2 and _LIST.fullmatch(segments[0]):
+        return False
+    return not all(_SECTION.fullmatch(segment) for segment in segments)
+
+
+def _named_urls(entry: LinkedEntry) -> Iterator[str]:
+    if entry.link:
+        yield entry.link
+    head = (entry.content_html or "")[:_MAX_AGGREGATOR_TEXT]
+    if "[link]" in head or "Article URL:" in head:
+        for found in _AGGREGATED.finditer(head):
+            yield decode_attribute(found["before"] or found["inside"])
+    for enclosure in entry.enclosures[:1]:
+        if (enclosure.type or "").startswith(("audio/", "video/")):
+            yield enclosure.url

@@ -1,0 +1,1 @@
+"""The same article in several feeds."""

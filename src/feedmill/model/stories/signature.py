@@ -1,0 +1,32 @@
+"""What tells that two entries are the same article: keys to look candidates up by, and a sketch to verify them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+# Of one entry. An entry with nothing to compare has none.
+MAX_STORY_KEYS = 10
+# Characters.
+MAX_SKETCH = 400
+# Entries whose dates are further apart are never the same story.
+STORY_WINDOW = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class StorySignature:
+    """The signature of an entry. Entries that share a key may be the same story; their sketches decide.
+
+    A key is an integer below 2^53. The sketch is ASCII.
+    """
+
+    keys: tuple[int, ...]
+    sketch: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryEntry:
+    """An entry to compare with others. `at` is its date, or when it was found if it has none."""
+
+    entry_id: int
+    feed_id: int
+    at: datetime
+    sketch: str
