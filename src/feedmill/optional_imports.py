@@ -16,6 +16,7 @@ EXTRA_OF_PACKAGE = {
     "celery": "scale",
     "kombu": "scale",
     "redis": "scale",
+    "re2": "regex",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 SearchField = Literal["any", "title", "author", "text"]
+RegexField = Literal["any", "title", "author", "text", "url"]
 EntryStateName = Literal["unread", "read", "starred", "later", "archived"]
 MediaName = Literal["image", "audio", "video", "enclosure"]
 SearchOrder = Literal["rank", "date"]
@@ -19,6 +20,14 @@ class TextMatch:
     words: tuple[str, ...]
     scope: SearchField = "any"
     prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RegexMatch:
+    """A regular expression in the syntax of RE2. Only filters have it: no index can answer it."""
+
+    pattern: str
+    scope: RegexField = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,9 @@ class Or:
     parts: "tuple[SearchCondition, ...]"
 
 
-SearchCondition = TextMatch | HasState | HasMedia | DateRange | InLanguage | InFeeds | HasLabel | Not | And | Or
+SearchCondition = (
+    TextMatch | RegexMatch | HasState | HasMedia | DateRange | InLanguage | InFeeds | HasLabel | Not | And | Or
+)
 
 
 class SavedSearch(Struct, frozen=True, gc=False):

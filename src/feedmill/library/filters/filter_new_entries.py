@@ -7,15 +7,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from feedmill.library.filters.rules import (
-    FilterRules,
-    Verdict,
-    judge_entry,
-    judge_words,
-    parse_rules,
-    stored_rules,
-    words_to_judge,
-)
+from feedmill.library.filters.entry_facts import EntryFacts
+from feedmill.library.filters.rules import FilterRules, Verdict, judge_entry, judge_facts, parse_rules, stored_rules
 from feedmill.model.feed import Claim
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
@@ -60,10 +53,10 @@ def blocked_guids(subscribers: Sequence[SubscriberSettings], new: Sequence[NewEn
     rules_by_subscription = {
         one.subscription_id: stored_rules(one.settings) for one in subscribers if one.settings.has_rules
     }
-    words_by_guid = {entry.guid: words_to_judge(entry) for entry in new} if rules_by_subscription else {}
+    facts_by_guid = {entry.guid: EntryFacts(entry) for entry in new}
     return {
         subscription_id: frozenset(
-            guid for guid, words in words_by_guid.items() if judge_words(rules, words).is_blocked
+            guid for guid, facts in facts_by_guid.items() if judge_facts(rules, facts).is_blocked
         )
         for subscription_id, rules in rules_by_subscription.items()
     }

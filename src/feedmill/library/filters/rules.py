@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.filters.entry_facts import EntryFacts, holds
 from feedmill.library.search.errors import BadSearch
+from feedmill.library.search.query_names import UserNames
 from feedmill.library.search.query_parser import parse_query
 from feedmill.library.search.query_tokens import tokenize
 from feedmill.model.feed_settings import MAX_RULES_LENGTH, FeedSettings
-from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
-from feedmill.store.search.index import SearchableEntry, indexed_words
+from feedmill.model.search_query import SearchCondition
+from feedmill.store.search.index import SearchableEntry
 
 log = get_logger(__name__)
 
@@ -23,9 +25,9 @@ MOST_LINES = 50
 
 # Conditions on the entry itself; the rest of the search language is about a reader or other entries.
 _OF_THE_ENTRY = frozenset({"text", "in:title", "in:author", "in:url", "in:text", "site", "(", ")", "not", "or", "and"})
-_SCOPES = {"any": ("title", "author", "words"), "title": ("title",), "author": ("author",), "text": ("words",)}
-# Rules have no dates, so the current time does not matter.
+# Rules have no names and no dates.
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_NAMES = UserNames()
 
 
 class BadRule(BadInput):
@@ -61,19 +63,6 @@ class Verdict:
     line: str = ""
 
 
-class _NoNames:
-    """Resolves no names: rules have none."""
-
-    def feeds(self, name: str) -> tuple[int, ...]:
-        return ()
-
-    def folder(self, name: str) -> tuple[int, ...]:
-        return ()
-
-    def labels(self, name: str) -> tuple[int, ...]:
-        return ()
-
-
 def parse_rules(block: str, keep: str) -> FilterRules:
     """The rules of the lines; raises `BadRule`."""
     return FilterRules(_read(block, "block_rules"), _read(keep, "keep_rules"))
@@ -89,19 +78,14 @@ def stored_rules(settings: FeedSettings) -> FilterRules:
 
 
 def judge_entry(rules: FilterRules, entry: SearchableEntry) -> Verdict:
-    return judge_words(rules, words_to_judge(entry))
+    return judge_facts(rules, EntryFacts(entry))
 
 
-def words_to_judge(entry: SearchableEntry) -> dict[str, str]:
-    """The words of an entry that rules match; computed once for the rules of all subscribers."""
-    return {name: f" {words} " for name, words in indexed_words(entry).items()}
-
-
-def judge_words(rules: FilterRules, entry_words: dict[str, str]) -> Verdict:
+def judge_facts(rules: FilterRules, facts: EntryFacts) -> Verdict:
     for rule in rules.block:
-        if _holds(rule.condition, entry_words):
+        if holds(rule.condition, facts):
             return Verdict(True, rule.line)
-    kept_by = next((rule.line for rule in rules.keep if _holds(rule.condition, entry_words)), None)
+    kept_by = next((rule.line for rule in rules.keep if holds(rule.condition, facts)), None)
     return Verdict(bool(rules.keep) and kept_by is None, kept_by or "")
 
 
@@ -119,20 +103,6 @@ def _condition(line: str, field: str, number: int) -> SearchCondition:
         tokens = tokenize(line)
         if odd := next((token.kind for token in tokens if token.kind not in _OF_THE_ENTRY), None):
             raise BadRule(field, number, Message("bad_rule.not_in_rules", field=f"{odd}:"))
-        return parse_query(tokens, _NoNames(), _NO_TIME)
+        return parse_query(tokens, _NO_NAMES, _NO_TIME)
     except BadSearch as error:
         raise BadRule(field, number, error.reason) from error
-
-
-def _holds(condition: SearchCondition, entry_words: dict[str, str]) -> bool:
-    match condition:
-        case TextMatch(words=words, scope=scope, prefix=prefix):
-            looked_for = f" {' '.join(words)}" if prefix else f" {' '.join(words)} "
-            return any(looked_for in entry_words[name] for name in _SCOPES[scope])
-        case Not(part=part):
-            return not _holds(part, entry_words)
-        case And(parts=parts):
-            return all(_holds(part, entry_words) for part in parts)
-        case Or(parts=parts):
-            return any(_holds(part, entry_words) for part in parts)
-    raise AssertionError(f"{condition} is no part of a rule")

@@ -27,6 +27,8 @@ from feedmill.model.search_query import (
     MediaName,
     Not,
     Or,
+    RegexField,
+    RegexMatch,
     SearchCondition,
     SearchField,
     TextMatch,
@@ -40,6 +42,7 @@ SHORTEST_PREFIX = 2
 
 _LANGUAGE = re.compile(r"[a-z0-9-]{1,35}", re.IGNORECASE)
 _WHERE: dict[str, SearchField] = {"in:title": "title", "in:author": "author", "in:text": "text"}
+_REGEX_WHERE: dict[str, RegexField] = {**_WHERE, "in:url": "url"}
 
 
 class NameResolver(Protocol):
@@ -189,6 +192,8 @@ _TERMS: dict[str, Callable[[_Parser, QueryToken], SearchCondition]] = {
 
 def _text(token: QueryToken, where: str) -> SearchCondition | None:
     """The text as a phrase; None if it has no letters or digits."""
+    if token.is_regex:
+        return RegexMatch(token.value, _REGEX_WHERE.get(where, "any"))
     words, prefix = query_words(token.value)
     if not words:
         return None

@@ -41,33 +41,39 @@ _SIGN = re.compile(
 _PHRASE = re.compile(rf"[{_QUOTE}](?P<inside>[^{_QUOTE}]*)[{_QUOTE}]")
 _WORD = re.compile(rf"[^\s(){_QUOTE}]+")
 _NAME = re.compile(r"[a-zA-Z]+")
+_REGEX = re.compile(r"/(?P<inside>(?:[^/\\]|\\.)+)/(?=[\s()]|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryToken:
     """`kind` is `(`, `)`, `not`, `or`, `and`, `text` or a field; `value` is the text of a term.
 
-    `quoted`: it is a phrase. A scope (`in:title`) without a value applies to the part that follows.
+    `quoted`: it is a phrase. `is_regex`: it is a regular expression, which only filters have. A scope (`in:title`)
+    without a value applies to the part that follows.
     """
 
     kind: str
     position: int
     value: str = ""
     quoted: bool = False
+    is_regex: bool = False
 
 
-def tokenize(text: str) -> list[QueryToken]:
-    """The tokens of a query; raises `BadSearch` if it is too long or incomplete."""
+def tokenize(text: str, *, with_regex: bool = False) -> list[QueryToken]:
+    """The tokens of a query; raises `BadSearch` if it is too long or incomplete.
+
+    `with_regex`: a term between slashes is a regular expression.
+    """
     if len(text) > MOST_CHARACTERS:
         raise BadSearch(Message("bad_search.too_long", n=MOST_CHARACTERS), MOST_CHARACTERS)
-    tokens = list(_tokens(text))
+    tokens = list(_tokens(text, with_regex))
     terms = [token for token in tokens if token.value]
     if len(terms) > MOST_TERMS:
         raise BadSearch(Message("bad_search.too_many", n=MOST_TERMS), terms[MOST_TERMS].position)
     return tokens
 
 
-def _tokens(text: str) -> Iterator[QueryToken]:
+def _tokens(text: str, with_regex: bool) -> Iterator[QueryToken]:
     position = 0
     while position < len(text):
         sign = _SIGN.match(text, position)
@@ -78,10 +84,10 @@ def _tokens(text: str) -> Iterator[QueryToken]:
             yield QueryToken({"open": "(", "close": ")"}.get(kind, kind), position)
             position = sign.end()
         elif sign and (field := _field(sign)):
-            token, position = _term(text, field, position, sign.end())
+            token, position = _term(text, field, position, sign.end(), with_regex)
             yield token
         else:
-            token, position = _term(text, "text", position, position)
+            token, position = _term(text, "text", position, position, with_regex)
             yield token
 
 
@@ -90,9 +96,11 @@ def _field(sign: re.Match[str]) -> str | None:
     return "label" if sign["hash"] else FIELDS.get((sign["field"] or "").lower())
 
 
-def _term(text: str, field: str, start: int, value_at: int) -> tuple[QueryToken, int]:
+def _term(text: str, field: str, start: int, value_at: int, with_regex: bool) -> tuple[QueryToken, int]:
     if field == "in":
-        return _scope(text, start, value_at)
+        return _scope(text, start, value_at, with_regex)
+    if with_regex and text[value_at : value_at + 1] == "/" and (field == "text" or field.startswith("in:")):
+        return _regex(text, field, start, value_at)
     if text[value_at : value_at + 1] in tuple(_QUOTE):
         phrase = _PHRASE.match(text, value_at)
         if phrase is None:
@@ -106,12 +114,19 @@ def _term(text: str, field: str, start: int, value_at: int) -> tuple[QueryToken,
     return QueryToken(field, start, word[0]), word.end()
 
 
-def _scope(text: str, start: int, value_at: int) -> tuple[QueryToken, int]:
+def _regex(text: str, field: str, start: int, value_at: int) -> tuple[QueryToken, int]:
+    regex = _REGEX.match(text, value_at)
+    if regex is None:
+        raise BadSearch(Message("bad_search.open_regex"), value_at)
+    return QueryToken(field, start, regex["inside"], is_regex=True), regex.end()
+
+
+def _scope(text: str, start: int, value_at: int, with_regex: bool) -> tuple[QueryToken, int]:
     """`in:title:word`, or `in:title` before a word, a phrase or a group."""
     name = _NAME.match(text, value_at)
     scope = name[0].lower() if name else ""
     if name is None or scope not in SCOPES:
         raise BadSearch(Message("bad_search.no_such_value", field="in:", values=", ".join(SCOPES)), value_at)
     if text[name.end() : name.end() + 1] == ":":
-        return _term(text, f"in:{scope}", start, name.end() + 1)
+        return _term(text, f"in:{scope}", start, name.end() + 1, with_regex)
     return QueryToken(f"in:{scope}", start), name.end()

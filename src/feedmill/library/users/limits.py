@@ -12,11 +12,12 @@ from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.database import Database
 from feedmill.store.users.users import count_owned, user_of_id
 
-CountedKind = Literal["bookmarks", "folders", "labels", "saved_searches", "webhooks"]
+CountedKind = Literal["bookmarks", "filters", "folders", "labels", "saved_searches", "webhooks"]
 
 # More than anybody needs, and few enough to load and show all of them.
 MAX_COUNTS: dict[CountedKind, int] = {
     "bookmarks": 50_000,
+    "filters": 500,
     "folders": 2_000,
     "labels": 1_000,
     "saved_searches": 500,

@@ -637,3 +637,84 @@ CREATE TABLE IF NOT EXISTS api_key_pool_groups (
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS filters (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'filter',
+  name VARCHAR(190) NOT NULL,
+  query LONGTEXT NOT NULL,
+  scope VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'all',
+  folder_id BIGINT,
+  subscription_id BIGINT,
+  actions LONGTEXT NOT NULL,
+  stops INTEGER NOT NULL DEFAULT '0',
+  enabled INTEGER NOT NULL DEFAULT '0',
+  position INTEGER NOT NULL DEFAULT '0',
+  subject LONGTEXT,
+  expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  hit_count INTEGER NOT NULL DEFAULT '0',
+  last_hit_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  deleted_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE SET NULL,
+  FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE SET NULL,
+  INDEX filters_deleted (deleted_at),
+  INDEX filters_of_folder (folder_id),
+  INDEX filters_of_subscription (subscription_id),
+  INDEX filters_of_user (user_id, position)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS filter_effects (
+  user_id BIGINT NOT NULL,
+  action VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  entry_id BIGINT NOT NULL,
+  target_id BIGINT NOT NULL DEFAULT '0',
+  filter_id BIGINT NOT NULL,
+  job_id BIGINT,
+  at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (user_id, action, entry_id, target_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE,
+  INDEX filter_effects_of_entry (entry_id),
+  INDEX filter_effects_of_filter (filter_id, entry_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS filter_hits (
+  filter_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (filter_id, entry_id),
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX filter_hits_of_entry (entry_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS filter_jobs (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  filter_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'running',
+  running_key VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  undoes_job_id BIGINT,
+  total INTEGER NOT NULL DEFAULT '0',
+  looked_at INTEGER NOT NULL DEFAULT '0',
+  changed INTEGER NOT NULL DEFAULT '0',
+  chunk_start VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_check INTEGER NOT NULL DEFAULT '0',
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE,
+  UNIQUE (running_key),
+  INDEX filter_jobs_claimed (claim_token),
+  INDEX filter_jobs_of_filter (filter_id, id),
+  INDEX filter_jobs_of_user (user_id, id),
+  INDEX filter_jobs_waiting (status, next_attempt_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

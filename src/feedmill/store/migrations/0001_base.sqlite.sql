@@ -667,3 +667,95 @@ CREATE TABLE IF NOT EXISTS api_key_pool_groups (
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
+CREATE TABLE IF NOT EXISTS filters (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  kind VARCHAR(32) DEFAULT 'filter' NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  "query" TEXT NOT NULL,
+  scope VARCHAR(32) DEFAULT 'all' NOT NULL,
+  folder_id INTEGER,
+  subscription_id INTEGER,
+  actions TEXT NOT NULL,
+  stops INTEGER DEFAULT '0' NOT NULL,
+  enabled INTEGER DEFAULT '0' NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  subject TEXT,
+  expires_at VARCHAR(24),
+  hit_count INTEGER DEFAULT '0' NOT NULL,
+  last_hit_at VARCHAR(24),
+  created_at VARCHAR(24) NOT NULL,
+  deleted_at VARCHAR(24),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE SET NULL,
+  FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE SET NULL
+);
+
+CREATE INDEX IF NOT EXISTS filters_deleted ON filters (deleted_at);
+
+CREATE INDEX IF NOT EXISTS filters_of_folder ON filters (folder_id);
+
+CREATE INDEX IF NOT EXISTS filters_of_subscription ON filters (subscription_id);
+
+CREATE INDEX IF NOT EXISTS filters_of_user ON filters (user_id, position);
+
+CREATE TABLE IF NOT EXISTS filter_effects (
+  user_id INTEGER NOT NULL,
+  action VARCHAR(32) NOT NULL,
+  entry_id INTEGER NOT NULL,
+  target_id INTEGER DEFAULT '0' NOT NULL,
+  filter_id INTEGER NOT NULL,
+  job_id INTEGER,
+  at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (user_id, action, entry_id, target_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS filter_effects_of_entry ON filter_effects (entry_id);
+
+CREATE INDEX IF NOT EXISTS filter_effects_of_filter ON filter_effects (filter_id, entry_id);
+
+CREATE TABLE IF NOT EXISTS filter_hits (
+  filter_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (filter_id, entry_id),
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS filter_hits_of_entry ON filter_hits (entry_id);
+
+CREATE TABLE IF NOT EXISTS filter_jobs (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  filter_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  status VARCHAR(32) DEFAULT 'running' NOT NULL,
+  running_key VARCHAR(64),
+  undoes_job_id INTEGER,
+  total INTEGER DEFAULT '0' NOT NULL,
+  looked_at INTEGER DEFAULT '0' NOT NULL,
+  changed INTEGER DEFAULT '0' NOT NULL,
+  chunk_start VARCHAR(64) DEFAULT '' NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  finished_at VARCHAR(24),
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  claim_check INTEGER DEFAULT '0' NOT NULL,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(filter_id) REFERENCES filters (id) ON DELETE CASCADE,
+  UNIQUE (running_key)
+);
+
+CREATE INDEX IF NOT EXISTS filter_jobs_claimed ON filter_jobs (claim_token);
+
+CREATE INDEX IF NOT EXISTS filter_jobs_of_filter ON filter_jobs (filter_id, id);
+
+CREATE INDEX IF NOT EXISTS filter_jobs_of_user ON filter_jobs (user_id, id);
+
+CREATE INDEX IF NOT EXISTS filter_jobs_waiting ON filter_jobs (status, next_attempt_at);

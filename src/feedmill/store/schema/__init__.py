@@ -18,6 +18,7 @@ from feedmill.store.schema.entries import (
     unread_lists,
 )
 from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
+from feedmill.store.schema.filters import filter_effects, filter_hits, filter_jobs, filters
 from feedmill.store.schema.metadata import metadata
 from feedmill.store.schema.pools import (
     api_key_pool_groups,
@@ -47,6 +48,10 @@ __all__ = [
     "feed_urls",
     "feeds",
     "fetch_log",
+    "filter_effects",
+    "filter_hits",
+    "filter_jobs",
+    "filters",
     "folder_subscriptions",
     "folders",
     "full_text_tasks",

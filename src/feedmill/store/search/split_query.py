@@ -14,6 +14,7 @@ from feedmill.model.search_query import (
     InLanguage,
     Not,
     Or,
+    RegexMatch,
     SearchCondition,
     TextMatch,
 )
@@ -77,8 +78,8 @@ class _ShapeBuilder:
                 return ConditionShape("feeds", self._named(as_list(list(ids))))
             case HasLabel(ids):
                 return ConditionShape("labels", self._named(as_list(list(ids))))
-            case TextMatch():
-                raise TypeError("a text is asked of the index")
+            case TextMatch() | RegexMatch():
+                raise TypeError(f"no condition of SQL: {condition!r}")
 
     def _dated(self, dated: DateRange) -> ConditionShape:
         ends = (("since", dated.since), ("until", dated.until))

@@ -67,6 +67,11 @@ def words_of_html(markup: str | None) -> str:
     return words_of(_text_of(markup[:MAX_HTML])[:MAX_TEXT]) if markup else ""
 
 
+def visible_text(markup: str) -> str:
+    """The text of HTML on one line, as far as its words are indexed."""
+    return " ".join(_text_of(markup[:MAX_HTML])[:MAX_TEXT].split())
+
+
 def words_of(text: str | None) -> str:
     """The words of a plain text."""
     plain = fold_text(text)

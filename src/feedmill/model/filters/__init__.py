@@ -1,0 +1,1 @@
+"""Filters of users, and what they did."""

@@ -1,0 +1,159 @@
+"""Jobs that apply a filter to stored entries, or take back what it did: start, take with a lease, progress, end.
+
+A job works in chunks. Each chunk is one batch that also moves `chunk_start`; its claim check rolls it back if the job
+was taken over, cancelled or ended meanwhile. So a job can be killed at any point and run twice.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, and_, bindparam, case, select
+
+from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.model.filters.filter_history import FilterJob, FilterJobKind
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.leases import Leases
+from feedmill.store.schema import filter_jobs, filters
+
+_job = filter_jobs.c
+_shown = ("id", "filter_id", "kind", "status", "total", "looked_at", "changed", "undoes_job_id", "created_at")
+_listed = select(*(_job[name] for name in _shown), _job.finished_at, filters.c.name.label("filter_name")).join(
+    filters, filters.c.id == _job.filter_id
+)
+_own = _job.user_id == bindparam("of_user")
+
+START = insert_new(
+    filter_jobs, "user_id", "filter_id", "kind", "running_key", "undoes_job_id", "created_at", "next_attempt_at"
+)
+BY_KEY = _listed.where(_job.running_key == bindparam("running_key"))
+ONE = _listed.where(_own, _job.id == bindparam("job"))
+OF_FILTER = (
+    _listed.where(_own, _job.filter_id == bindparam("of_filter"))
+    .order_by(_job.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+RUNNING = _listed.where(_own, _job.status == "running").order_by(_job.id.desc())
+_ended: dict[str, Any] = {"finished_at": bindparam("at"), "running_key": None, "claim_token": None}
+CANCEL = (
+    filter_jobs.update()
+    .where(_own, _job.id == bindparam("job"), _job.status == "running")
+    .values(status="cancelled", **_ended)
+)
+
+_due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"))
+WAITING = select(_job.id).where(_due).order_by(_job.next_attempt_at, _job.id).limit(bindparam("most", type_=Integer))
+LEASES = Leases(filter_jobs, _job.id, _due, WAITING, select(filter_jobs).order_by(_job.id))
+release_filter_jobs = LEASES.release
+# NULL, which the column rejects, unless the claim still holds: then the whole batch is rolled back.
+_claim_check = case((_job.claim_token == bindparam("token"), 0), else_=None)
+_the_claimed = filter_jobs.update().where(_job.id == bindparam("job"))
+# The check comes first: MySQL reads a column that was assigned further left with its new value.
+ADVANCE = _the_claimed.ordered_values(
+    ("claim_check", _claim_check),
+    ("chunk_start", bindparam("new_start")),
+    ("total", bindparam("new_total")),
+    ("looked_at", bindparam("new_looked_at")),
+    ("changed", bindparam("new_changed")),
+    ("next_attempt_at", bindparam("until")),
+)
+FINISH = _the_claimed.where(_job.claim_token == bindparam("token")).values(status="done", **_ended)
+
+
+class FilterJobLost(InfrastructureError):
+    """The job was cancelled or taken over; nothing of the chunk was written."""
+
+
+class ClaimedFilterJob(NamedTuple):
+    """A job leased by this process; only `token` can advance it."""
+
+    id: int
+    token: str
+    user_id: int
+    filter_id: int
+    kind: FilterJobKind
+    undoes_job_id: int | None
+    total: int
+    looked_at: int
+    changed: int
+    chunk_start: str
+
+
+async def start_filter_job(
+    db: Database, user_id: int, filter_id: int, kind: FilterJobKind, now: datetime, undoes: int | None = None
+) -> FilterJob:
+    """Starts a job, or joins the running one of the same kind and subject."""
+    at, running_key = to_iso(now), f"{kind}:{filter_id}" + (f":{undoes}" if undoes else "")
+    row = {
+        "user_id": user_id,
+        "filter_id": filter_id,
+        "kind": kind,
+        "running_key": running_key,
+        "undoes_job_id": undoes,
+        "created_at": at,
+        "next_attempt_at": at,
+    }
+    while True:
+        await db.batch([Step(START, row)])
+        # None is found if the running job has ended meanwhile; then try again.
+        for found in await db.query(BY_KEY, {"running_key": running_key}):
+            return _to_job(found)
+
+
+async def filter_job_of(db: Database, user_id: int, job_id: int) -> FilterJob | None:
+    rows = await db.query(ONE, {"of_user": user_id, "job": job_id})
+    return _to_job(rows[0]) if rows else None
+
+
+async def filter_jobs_of(db: Database, user_id: int, filter_id: int, most: int) -> list[FilterJob]:
+    """The jobs of a filter, the newest first."""
+    rows = await db.query(OF_FILTER, {"of_user": user_id, "of_filter": filter_id, "most": most})
+    return [_to_job(row) for row in rows]
+
+
+async def running_filter_jobs(db: Database, user_id: int) -> list[FilterJob]:
+    return [_to_job(row) for row in await db.query(RUNNING, {"of_user": user_id})]
+
+
+async def cancel_filter_job(db: Database, user_id: int, job_id: int, now: datetime) -> bool:
+    """Ends the job; what it did stays. False when it had ended already."""
+    return await db.batch([Step(CANCEL, {"of_user": user_id, "job": job_id, "at": to_iso(now)})]) == [1]
+
+
+async def take_filter_job(db: Database, now: datetime) -> ClaimedFilterJob | None:
+    """Claims a waiting job, or one whose process died; nobody else gets it until the lease ends."""
+    token, rows = await LEASES.take(db, now, most=1)
+    return _to_claimed(rows[0], token) if rows else None
+
+
+async def advance_filter_job(
+    db: Database, before: ClaimedFilterJob, after: ClaimedFilterJob, until: datetime, steps: Sequence[Step]
+) -> None:
+    """Runs the steps of a chunk and moves the job on, in one batch; raises `FilterJobLost`."""
+    row = {
+        "job": before.id,
+        "token": before.token,
+        "new_start": after.chunk_start,
+        "new_total": after.total,
+        "new_looked_at": after.looked_at,
+        "new_changed": after.changed,
+        "until": to_iso(until),
+    }
+    try:
+        await db.batch([Step(ADVANCE, row), *steps])
+    except ConstraintViolated as error:
+        raise FilterJobLost(f"filter job {before.id}: {error}") from error
+
+
+async def finish_filter_job(db: Database, job: ClaimedFilterJob, now: datetime) -> None:
+    await db.batch([Step(FINISH, {"job": job.id, "token": job.token, "at": to_iso(now)})])
+
+
+def _to_job(row: Row) -> FilterJob:
+    return FilterJob(**row)
+
+
+def _to_claimed(row: Row, token: str) -> ClaimedFilterJob:
+    return ClaimedFilterJob(token=token, **{name: row[name] for name in ClaimedFilterJob._fields if name != "token"})

@@ -1,0 +1,171 @@
+"""Reads and writes the filters of users."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import and_, bindparam, exists, func, select
+
+from feedmill.model.filters.entry_filter import (
+    EntryFilter,
+    FilterActions,
+    FilterDraft,
+    FilterKind,
+    FilterScope,
+    FilterSubject,
+    ScopeKind,
+)
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert
+from feedmill.store.schema import filter_effects, filter_jobs, filters
+
+_own = and_(filters.c.user_id == bindparam("of_user"), filters.c.deleted_at.is_(None))
+_the_filter = and_(_own, filters.c.id == bindparam("of_filter"))
+_written = ("name", "query", "scope", "folder_id", "subscription_id", "actions", "stops", "enabled", "expires_at")
+_in_order = (filters.c.position, filters.c.id)
+
+OF_USER = select(filters).where(_own).order_by(*_in_order)
+ONE = select(filters).where(_the_filter)
+LAST = select(filters).where(_own).order_by(filters.c.id.desc()).limit(1)
+LAST_POSITION = select(func.coalesce(func.max(filters.c.position), 0).label("position")).where(_own)
+ADD = insert(filters, "user_id", "kind", *_written, "position", "subject", "created_at")
+CHANGE = filters.update().where(_the_filter).values({name: bindparam(f"new_{name}") for name in _written})
+SET_POSITION = filters.update().where(_the_filter).values(position=bindparam("new_position"))
+ENABLE = filters.update().where(_the_filter).values(enabled=bindparam("new_enabled"))
+SET_EXPIRY = filters.update().where(_the_filter).values(expires_at=bindparam("new_expires_at"), enabled=1)
+DELETE = filters.update().where(_the_filter).values(enabled=0, deleted_at=bindparam("now"))
+# What a running job applies must not change under it.
+END_JOBS = (
+    filter_jobs.update()
+    .where(
+        filter_jobs.c.user_id == bindparam("of_user"),
+        filter_jobs.c.filter_id == bindparam("of_filter"),
+        filter_jobs.c.kind == "apply",
+        filter_jobs.c.status == "running",
+    )
+    .values(status="cancelled", finished_at=bindparam("now"), running_key=None, claim_token=None)
+)
+PURGE = filters.delete().where(
+    filters.c.deleted_at < bindparam("before"), ~exists().where(filter_effects.c.filter_id == filters.c.id)
+)
+
+
+async def filters_of(db: Database, user_id: int) -> list[EntryFilter]:
+    """The user's filters of all kinds, in their order."""
+    return [to_filter(row) for row in await db.query(OF_USER, {"of_user": user_id})]
+
+
+async def filter_of(db: Database, user_id: int, filter_id: int) -> EntryFilter | None:
+    """The user's filter of that id; None also if it is somebody else's."""
+    rows = await db.query(ONE, _key(user_id, filter_id))
+    return to_filter(rows[0]) if rows else None
+
+
+async def add_filter(
+    db: Database, user_id: int, kind: FilterKind, draft: FilterDraft, subject: FilterSubject | None, now: datetime
+) -> EntryFilter:
+    """Adds a filter after the user's others."""
+    [last] = await db.query(LAST_POSITION, {"of_user": user_id})
+    row = _row(draft) | {
+        "user_id": user_id,
+        "kind": kind,
+        "position": last["position"] + 1,
+        "subject": None if subject is None else msgspec.json.encode(subject).decode(),
+        "created_at": to_iso(now),
+    }
+    await db.batch([Step(ADD, row)])
+    [added] = await db.query(LAST, {"of_user": user_id})
+    return to_filter(added)
+
+
+async def save_filter(db: Database, user_id: int, filter_id: int, draft: FilterDraft, now: datetime) -> bool:
+    """Saves the filter as it is now, and ends a job that applies it; False when the user has no such filter."""
+    row = _key(user_id, filter_id) | {f"new_{name}": value for name, value in _row(draft).items()}
+    changed, _ = await db.batch([Step(CHANGE, row), Step(END_JOBS, _key(user_id, filter_id) | {"now": to_iso(now)})])
+    return changed == 1
+
+
+async def enable_filter(db: Database, user_id: int, filter_id: int, *, enabled: bool) -> bool:
+    """False when the user has no such filter."""
+    return await db.batch([Step(ENABLE, _key(user_id, filter_id) | {"new_enabled": int(enabled)})]) == [1]
+
+
+async def set_filter_expiry(db: Database, user_id: int, filter_id: int, until: datetime | None) -> bool:
+    """Enables the filter until then; False when the user has no such filter."""
+    row = _key(user_id, filter_id) | {"new_expires_at": iso_or_none(until)}
+    return await db.batch([Step(SET_EXPIRY, row)]) == [1]
+
+
+async def delete_filter(db: Database, user_id: int, filter_id: int, now: datetime) -> bool:
+    """Deletes the filter, and ends a job that applies it; False when the user has no such filter."""
+    row = _key(user_id, filter_id) | {"now": to_iso(now)}
+    deleted, _ = await db.batch([Step(DELETE, row), Step(END_JOBS, row)])
+    return deleted == 1
+
+
+async def order_filters(db: Database, user_id: int, filter_ids: Sequence[int]) -> None:
+    """Gives the filters these positions, from 1 on."""
+    rows = [_key(user_id, id) | {"new_position": position} for position, id in enumerate(filter_ids, 1)]
+    if rows:
+        await db.batch([Step(SET_POSITION, rows)])
+
+
+async def purge_deleted_filters(db: Database, before: datetime) -> int:
+    """Removes filters that were deleted before then and of whose work nothing is left; how many there were."""
+    [purged] = await db.batch([Step(PURGE, {"before": to_iso(before)})])
+    return purged
+
+
+def to_filter(row: Row) -> EntryFilter:
+    subject = row["subject"]
+    return EntryFilter(
+        id=row["id"],
+        user_id=row["user_id"],
+        kind=FilterKind(row["kind"]),
+        name=row["name"],
+        condition=row["query"],
+        scope=_scope(row),
+        actions=decode_actions(row["actions"]),
+        stops=bool(row["stops"]),
+        enabled=bool(row["enabled"]),
+        position=row["position"],
+        subject=None if subject is None else msgspec.json.decode(subject, type=FilterSubject),
+        expires_at=row["expires_at"],
+        hit_count=row["hit_count"],
+        last_hit_at=row["last_hit_at"],
+        created_at=row["created_at"],
+    )
+
+
+@lru_cache(maxsize=1024)
+def decode_actions(stored: str) -> FilterActions:
+    """Cached: many filters do the same."""
+    return msgspec.json.decode(stored, type=FilterActions)
+
+
+def _scope(row: Row) -> FilterScope:
+    kind = ScopeKind(row["scope"])
+    id = {ScopeKind.ALL: None, ScopeKind.FOLDER: row["folder_id"], ScopeKind.FEED: row["subscription_id"]}[kind]
+    return FilterScope(kind, id)
+
+
+def _row(draft: FilterDraft) -> dict[str, Any]:
+    scope = draft.scope
+    return {
+        "name": draft.name,
+        "query": draft.condition,
+        "scope": scope.kind,
+        "folder_id": scope.id if scope.kind is ScopeKind.FOLDER else None,
+        "subscription_id": scope.id if scope.kind is ScopeKind.FEED else None,
+        "actions": msgspec.json.encode(draft.actions).decode(),
+        "stops": int(draft.stops),
+        "enabled": int(draft.enabled),
+        "expires_at": iso_or_none(draft.expires_at),
+    }
+
+
+def _key(user_id: int, filter_id: int) -> dict[str, Any]:
+    return {"of_user": user_id, "of_filter": filter_id}
