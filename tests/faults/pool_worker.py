@@ -1,4 +1,4 @@
-"""A process that fills pools or takes from them, and logs the id of each item that it takes."""
+"""A process that fills pools, puts texts in or takes items, and logs the id of each item that it takes."""
 
 import asyncio
 import os
@@ -11,20 +11,24 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from feedmill.adapters.database import open_database
 from feedmill.coordination.pool_queues import pool_list_name, used_ids_name
 from feedmill.coordination.redis_pool_queues import connect_without_retry
 from feedmill.logs import set_up
-from feedmill.model.pool import PoolItem, PoolKind
+from feedmill.model.pool import PoolItem, PoolKind, PoolText
 from feedmill.open_pools import open_pools
 from feedmill.pools import consumer as consumer_module
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.service import PoolService
-from feedmill.settings import load_settings
+from feedmill.settings import Settings, load_settings
+from feedmill.store.database import Database
 from feedmill.store.drivers.postgres import PostgresDatabase
 from tests.waiting import slow_pace
 
 GROUP = "drill"
 CHUNK_SIZE = 20
+# How many texts a sender puts in with one call.
+SENT_AT_ONCE = 250
 TEND_EVERY = timedelta(seconds=0.1)
 # Shorter than in earnest, so that what killed workers leave is found while the test runs.
 AUDIT_EVERY = timedelta(seconds=2)
@@ -37,10 +41,16 @@ THINK = 0.02
 
 @dataclass(frozen=True)
 class PoolWorkerJob:
+    """What a process does. One that takes the place of a killed process does the same under another name."""
+
     role: str
     group_id: int
     settings: dict[str, str]
-    log: str
+    place: int
+    # How many texts a sender puts in.
+    texts: int = 0
+    name: str = ""
+    log: str = ""
 
 
 class HandedOutLog:
@@ -66,10 +76,17 @@ async def _run_worker(job: PoolWorkerJob) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     settings = load_settings(**job.settings, log_level="error")
     set_up(settings)
-    db = PostgresDatabase(settings.database, pool_size=3)
+    db = _open_database(settings)
     async with open_pools(settings, db) as pools:
         await ROLES[job.role](pools, job, HandedOutLog(job.log), stop)
     await db.close()
+
+
+def _open_database(settings: Settings) -> Database:
+    """The database, with few connections to a server: each process has its own."""
+    if settings.database.startswith("postgresql"):
+        return PostgresDatabase(settings.database, pool_size=3)
+    return open_database(settings)
 
 
 async def _fill(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
@@ -81,17 +98,26 @@ async def _fill(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog
     tending.cancel()
 
 
+async def _send(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
+    """Puts its texts in, from the first one on: whoever was killed does not know how far it came."""
+    texts = [PoolText(f"{job.place}-{n}", f"Text {n}", 20260218083000 + n % 7) for n in range(job.texts)]
+    while texts and not stop.is_set():
+        await pools.add_texts(GROUP, PoolKind.TITLES, texts[:SENT_AT_ONCE], job.name)
+        del texts[:SENT_AT_ONCE]
+    await stop.wait()
+
+
 async def _pop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            handed_out.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, CHUNK_SIZE)))
+            handed_out.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, CHUNK_SIZE, job.name)))
         except PoolEmpty:
             await slow_pace(REST)
 
 
 async def _consume(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     consumer_module.PREFETCH_LEASE = PREFETCH_LEASE
-    async with pools.consumer(GROUP) as consumer:
+    async with pools.consumer(GROUP, PoolKind.TITLES, job.name) as consumer:
         while not stop.is_set():
             items = await consumer.take(CHUNK_SIZE)
             handed_out.take(_ids(items))
@@ -136,4 +162,11 @@ def _ids(items: list[PoolItem] | tuple[PoolItem, ...]) -> list[int]:
     return [item.id for item in items]
 
 
-ROLES: dict[str, Role] = {"fill": _fill, "pop": _pop, "consume": _consume, "rpop": _rpop, "lease": _lease}
+ROLES: dict[str, Role] = {
+    "fill": _fill,
+    "send": _send,
+    "pop": _pop,
+    "consume": _consume,
+    "rpop": _rpop,
+    "lease": _lease,
+}
