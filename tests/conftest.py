@@ -39,7 +39,14 @@ PROPERTY_PROFILE = "tests.examples:use_profile"
 SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
 SERVICE_PARAMETERS = {"postgresql", "mariadb", "d1", "redis", "s3"}
 # Folders whose tests start commands, servers or browsers.
-PROCESS_FOLDERS = ("tests/browser", "tests/cli", "tests/deploy", "tests/faults", "tests/reader_programs")
+PROCESS_FOLDERS = (
+    "tests/browser",
+    "tests/cli",
+    "tests/deploy",
+    "tests/design_programs",
+    "tests/faults",
+    "tests/reader_programs",
+)
 # Processes that a test of `make check` may start: the product's parser of large feeds, mounts of small disks, and
 # programs that Python runs to identify the machine.
 ALLOWED_PROCESSES = ("feedmill.collect.parsing.parse_off_loop", "mount", "umount", "uname")
