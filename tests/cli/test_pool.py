@@ -38,6 +38,22 @@ async def test_entries_older_than_the_group_are_handed_out_too(cli: CommandLine)
     ]
 
 
+async def test_a_rule_that_names_what_is_not_there_is_told(cli: CommandLine) -> None:
+    await cli.ok("add", cli.web.serve("/feed", answer(item("a", "text"))), "--folder", "News/Tech")
+
+    found = await cli.ok("pool", "create", "all", "--folder", "News", "--feed", "1")
+    told = await cli.run("pool", "create", "none", "--folder", "New", "--feed", "999")
+    changed = await cli.run("pool", "change", "none", "--folder", "Sports")
+
+    assert (found.out, found.err) == ("1 all: 1 titles, 1 contents\n", "")
+    assert (told.code, told.out) == (0, "2 none: 0 titles, 0 contents\n")
+    assert [line.split(":")[0] for line in told.err.splitlines()] == [
+        "there is no feed 999",
+        "no feed is in the folder New yet",
+    ]
+    assert "no feed is in the folder Sports yet" in changed.err
+
+
 async def test_leases_with_commands(cli: CommandLine) -> None:
     await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
     await cli.ok("pool", "create", "all", "--guarantee", "lease")

@@ -1,17 +1,20 @@
 """What each page on running Feedmill takes for granted, and the blocks that can't be followed in a test."""
 
 import asyncio
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from redis import Redis
 
 from tests.databases import emptied
 from tests.docs.follow_page import Operator, PageSetup
 from tests.services.d1 import TOKEN
 from tests.services.s3 import ACCESS_KEY, SECRET_KEY
+from tests.waiting import wait_until
 
 DOCKER = "it needs Docker; tests/deploy reads the files"
 SYSTEMD = "it needs root and systemd; tests/deploy reads the units"
@@ -19,6 +22,8 @@ CLOUDFLARE = "it needs an account at Cloudflare"
 INTERNET = "it installs from the Internet"
 PUBLIC_NAME = "it needs a public name"
 SECRET = token_hex(32)
+FIRST_TEXT = """$ curl -s -X POST -H "Authorization: Bearer $KEY" "$SITE/api/pools/mine/titles" \
+-d '{"text": "A title", "id": 12345}'"""
 
 # Why a block is not followed, by page and first line.
 NOT_HERE: Mapping[str, Mapping[str, str]] = {
@@ -153,6 +158,48 @@ def _servers(folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
     }
 
 
+def _pools(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    names = {"https://example.org/feed": feed_url}
+    redis = Redis.from_url(request.getfixturevalue("redis_service").url)
+    redis.flushall()
+
+    def add_bob(operator: Operator) -> None:
+        for name in ("alice", "bob"):
+            operator.shell(f"feedmill user add {name}")
+
+    def serve(operator: Operator) -> None:
+        operator.env["FEEDMILL_REDIS"] = request.getfixturevalue("redis_service").url
+        operator.shell("feedmill serve")
+        operator.env |= {"SITE": f"http://127.0.0.1:{operator.port}", "KEY": operator.new_key()}
+        names.update({"https://feeds.example.org": operator.env["SITE"], "fm_…": operator.env["KEY"]})
+
+    def write_texts(operator: Operator) -> None:
+        for name in ("titles.txt", "contents.txt"):
+            (operator.folder / name).write_text("One\nTwo\n")
+        article = {"id": 1, "title": "One", "content": "<p>1</p>", "batch_id": 7}
+        (operator.folder / "articles.jsonl").write_text(f"{json.dumps(article)}\n")
+        (operator.folder / "articles.csv").write_text("id,title,content,batch_id\n2,Two,<p>2</p>,7\n")
+        producer = operator.folder / "bin" / "producer"
+        producer.write_text("#!/bin/sh\ncat articles.jsonl\n")
+        producer.chmod(0o755)
+
+    def fill_list(operator: Operator) -> None:
+        operator.shell("feedmill pool requeue news titles --used")
+        wait_until(lambda: redis.llen("titles:pool:1") > 0, otherwise="the list is not filled")
+        names["12345"] = str(json.loads(redis.lindex("titles:pool:1", -1))["id"])
+
+    return PageSetup(
+        names,
+        before={
+            "feedmill pool grant news bob": add_bob,
+            FIRST_TEXT: serve,
+            "feedmill pool import mine titles.txt": write_texts,
+            "$ feedmill pool change news --others-rpop": fill_list,
+        },
+        keeps_servers=True,
+    )
+
+
 def _emptied(request: pytest.FixtureRequest, kind: str, service: str, folder: Path) -> str:
     async def empty_it() -> None:
         async with emptied(request, kind, folder):
@@ -197,6 +244,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "coming-from.md": _coming_from,
     "declared-feeds.md": _declared_feeds,
     "embedded.md": _embedded,
+    "pools.md": _pools,
     "proxy-worker.md": _d1,
     "scaled-out.md": _scaled_out,
     "scripts.md": _scripts,

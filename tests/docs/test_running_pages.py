@@ -16,8 +16,7 @@ from tests.docs.pages import ROOT, Block, blocks
 from tests.docs.running_setups import NOT_HERE, SETUPS
 
 RUNNING = ROOT / "docs" / "running"
-# Without pools.md: its examples are pieces of programs and of sessions, not what can be typed as it stands.
-PAGES = sorted(path.name for path in RUNNING.glob("*.md") if path.name != "pools.md")
+PAGES = sorted(path.name for path in RUNNING.glob("*.md"))
 
 
 def blocks_of(page: str) -> list[Block]:

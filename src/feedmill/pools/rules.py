@@ -51,6 +51,12 @@ def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
     )
 
 
+def is_in_folder(names: Sequence[str], folder: str) -> bool:
+    """Whether the folder with these names is that one or below it."""
+    path = "/".join(names)
+    return path == folder or path.startswith(f"{folder}/")
+
+
 def choose_pools(
     groups: Sequence[PoolGroup], entries: Iterable[PoolCandidate]
 ) -> dict[tuple[int, PoolKind], list[PoolCandidate]]:
@@ -67,10 +73,7 @@ def choose_pools(
 def _is_from(rule: PoolRule, entry: PoolCandidate) -> bool:
     if not rule.feeds and not rule.folders:
         return True
-    path = "/".join(entry.folder)
-    return entry.feed_id in rule.feeds or any(
-        path == folder or path.startswith(f"{folder}/") for folder in rule.folders
-    )
+    return entry.feed_id in rule.feeds or any(is_in_folder(entry.folder, folder) for folder in rule.folders)
 
 
 def _has_language(language: str | None, wanted: str) -> bool:

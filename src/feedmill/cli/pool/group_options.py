@@ -15,7 +15,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 # fmt: off
 RULE = (
     click.option("--feed", "feeds", type=int, multiple=True, help="Entries of this feed (id)."),
-    click.option("--folder", "folders", multiple=True, metavar="PATH", help="Entries of feeds in this folder, too."),
+    click.option("--folder", "folders", multiple=True, metavar="PATH",
+                 help="Entries of feeds in this folder, too: of the operator's, not of a user's."),
     click.option("--label", "labels", multiple=True, help="Entries with this label of the account --labels-of."),
     click.option("--labels-of", metavar="USER", help="The account whose labels count; required with --label."),
     click.option("--word", "words", multiple=True, help="Entries with this word in their title or text."),

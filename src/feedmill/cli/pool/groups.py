@@ -17,6 +17,8 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.model.pool import LossPolicy, OnLoss, PoolGroup, PoolKind, PoolOptions, PoolRight, PoolRule
 from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.pools.rules import is_in_folder
+from feedmill.store.pools.rule_sources import missing_feed_ids, operator_folders
 
 COLUMNS = (
     "id",
@@ -33,6 +35,7 @@ COLUMNS = (
     "state",
     "takers",
 )
+WHICH_FOLDERS = "folders are those of 'feedmill add --folder' and of the feeds file, not those of users"
 
 
 @click.group()
@@ -138,6 +141,17 @@ async def _print_counts(opened: OpenedPools, group: PoolGroup) -> None:
     await opened.pools.gatherer.catch_up(datetime.now(UTC))
     counts = [(await opened.pools.status(group.id, kind)).counts.total for kind in PoolKind]
     print_text(f"{group.id} {group.name}: {counts[0]} titles, {counts[1]} contents")
+    await _print_missing_sources(opened, group.rule)
+
+
+async def _print_missing_sources(opened: OpenedPools, rule: PoolRule) -> None:
+    """Names the feeds and folders of the rule that there are not: nothing comes from them."""
+    for feed_id in await missing_feed_ids(opened.db, rule.feeds):
+        print_text(f"there is no feed {feed_id}", err=True)
+    folders = await operator_folders(opened.db) if rule.folders else []
+    for folder in rule.folders:
+        if not any(is_in_folder(names, folder) for names in folders):
+            print_text(f"no feed is in the folder {folder} yet: {WHICH_FOLDERS}", err=True)
 
 
 async def _records(opened: OpenedPools) -> list[dict[str, Any]]:

@@ -31,7 +31,8 @@ class PoolRuleSchema(RequestBody):
 
     feeds: list[Id] = Field(default=[], max_length=10_000, description="Entries of these feeds, by their ids.")
     folders: ShortTexts = Field(
-        default=[], description="Entries of feeds in these folders of the operator, with subfolders."
+        default=[],
+        description="Entries of feeds in these folders of the operator, with subfolders; not in those of users.",
     )
     labels: ShortTexts = Field(
         default=[], description="Entries that `labels_of` gave one of these labels, by their names."
