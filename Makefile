@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Test processes at once, each with servers of its own.
 WORKERS ?= 3
+# Those of make check wait for nothing, and each imports all tests: no more than there are cores.
+CHECK_WORKERS ?= $(shell nproc)
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Our own code, from where it lies. What builds it is locked too, and stays out of the environment.
@@ -25,7 +27,7 @@ CHECK_TYPES := $(BIN)/mypy && $(BIN)/lint-imports
 # mypy takes 15 s on one core.
 check: $(VENV)/.dev-ready style
 	@($(CHECK_TYPES)) > $(VENV)/types.log 2>&1 & types=$$!; \
-	$(BIN)/pytest -m "not external and not drill" -n $(WORKERS) --dist worksteal --quiet -rfE; tests=$$?; \
+	$(BIN)/pytest -m "not external and not drill" -n $(CHECK_WORKERS) --dist worksteal --quiet -rfE; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.log; exit $$((tests || types))
 
 lint: style types
