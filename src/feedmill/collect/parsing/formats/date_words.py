@@ -124,7 +124,10 @@ FILLERS = frozenset(
     }
 )
 
-AFTERNOON = frozenset({"pm", "p.m", "p.m.", "下午", "午後", "오후", "晚上"})
+AFTERNOON = frozenset({"pm", "p.m", "p.m.", "下午", "午後", "오후", "傍晚", "晚上"})
+NOON = "中午"
+# The hours that noon has, by how they are written.
+NOON_HOURS = {11: 11, 12: 12, 13: 13, 14: 14, 1: 13, 2: 14}
 # Fillers that may end a date; other words after a time could be a time zone.
 LAST_WORDS = frozenset({"uhr", "h", "год", "года", "г"})
 

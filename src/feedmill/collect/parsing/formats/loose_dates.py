@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from feedmill.collect.parsing.formats.calendar_day import DateParts, read_day
-from feedmill.collect.parsing.formats.date_words import AFTERNOON, FILLERS, LAST_WORDS
+from feedmill.collect.parsing.formats.date_words import AFTERNOON, FILLERS, LAST_WORDS, NOON, NOON_HOURS
 from feedmill.collect.parsing.formats.time_zones import KOREA, UTC_ZONE, TimeZone, read_zone
 
-_HALF = r"am|pm|a\.m\.?|p\.m\.?|上午|下午|午前|午後|오전|오후|凌晨|早上|晚上"
+_HALF = r"am|pm|a\.m\.?|p\.m\.?|上午|下午|午前|午後|오전|오후|凌晨|清晨|早上|中午|傍晚|晚上"
 _TIME = re.compile(
     rf"(?:(?P<before>{_HALF})\s*)?(?<!\d)(?P<hour>\d{{1,2}})"
     r"(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?(?![\d:])"
@@ -20,7 +20,7 @@ _TIME = re.compile(
 )
 _DOTTED_TIME = re.compile(r"(?<=[\s,t])(?P<hour>\d{1,2})\.(?P<minute>\d\d)(?:\.(?P<second>\d\d))?(?![\d.])")
 _REMARK = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*$")
-_COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?z?)?")
+_COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(?:(\d\d)(?:[.,]\d+)?)?(z|[+-]\d\d(?::?\d\d)?)?)?")
 _TRUNCATED = re.compile(r"((?:19|20)\d\d)(?:-(\d\d))?")
 _EPOCH = re.compile(r"(1\d{9})(\d{3}|\.\d{1,9})?")
 _HANGUL = re.compile("[가-힣]")
@@ -38,8 +38,9 @@ def _read_number(text: str) -> DateParts | None:
     if found := _EPOCH.fullmatch(text):
         return _from_datetime(datetime.fromtimestamp(int(found[1]), UTC))
     if found := _COMPACT.fullmatch(text):
-        year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
-        return DateParts(year, month, day, hour, minute, second)
+        year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+        zone, _ = read_zone(found[7] or "z")
+        return DateParts(year, month, day, hour, minute, second, zone or UTC_ZONE)
     if found := _TRUNCATED.fullmatch(text):
         return DateParts(int(found[1]), int(found[2] or 1), 1)
     return None
@@ -89,6 +90,8 @@ def _read_clock(time: re.Match[str]) -> tuple[int, int, int] | None:
         return hour, minute, second
     if (before and after) or (half == "晚上" and hour == 12):
         return None
+    if half == NOON:
+        return (NOON_HOURS[hour], minute, second) if hour in NOON_HOURS else None
     if half in AFTERNOON:
         return (hour + 12 if hour < 12 else hour), minute, second
     return None if hour > 12 else (hour % 12, minute, second)

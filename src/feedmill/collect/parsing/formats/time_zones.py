@@ -72,6 +72,11 @@ ZONES = {
     "uyt": -180,
     "etc/gmt": 0,
     "etc/utc": 0,
+    "北京时间": 480,
+    "北京時間": 480,
+    "台北時間": 480,
+    "日本時間": 540,
+    "한국시간": 540,
 }
 _LONG_NAMES = {
     "coordinated universal": 0,
