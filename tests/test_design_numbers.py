@@ -1,5 +1,6 @@
 """The numbers and the names of columns that the design documents give, as `docs/seeds.md` says that we have them."""
 
+from dataclasses import fields
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import UniqueConstraint
 from feedmill.archive import orphans, s3
 from feedmill.archive.images import judge_download
 from feedmill.collect import fetch
+from feedmill.collect.refresh import RefreshTools
 from feedmill.coordination import locks, pool_queues
 from feedmill.engine import celery_app, celery_tasks, in_process
 from feedmill.model.feed import ERROR_AFTER, FeedStatus
@@ -19,6 +21,7 @@ from feedmill.settings import Settings
 from feedmill.store.schema import metadata
 
 SETTINGS = Settings()
+SOFT_LIMIT = next(field.default for field in fields(RefreshTools) if field.name == "soft_limit")
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -35,7 +38,7 @@ SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hou
         (fetch.QUICK_TRIES, 3),
         (celery_tasks.MAX_RETRIES, 3),
         ((fetch.FIRST_DELAY, fetch.LONGEST_DELAY), (2 * SECOND, MINUTE)),
-        (in_process.HARD_LIMIT, 120 * SECOND),
+        ((SOFT_LIMIT, in_process.HARD_LIMIT), (90 * SECOND, 120 * SECOND)),
         (celery_app.RESULT_EXPIRY, 24 * HOUR),
         (locks.LOCK_LENGTH, 180 * SECOND),
         (host_pacing.GAP, SECOND),

@@ -79,6 +79,19 @@ async def test_the_back_off_doubles_from_half_an_hour_to_a_day_and_success_reset
     assert again == 30 * MINUTE
 
 
+async def test_a_failure_moves_the_time_of_the_fetch_and_leaves_that_of_the_last_success(
+    env: RefreshEnvironment,
+) -> None:
+    feed = await env.add("/feed", answer(item("a")))
+    await env.refresh(feed)
+
+    await env.later(HOUR, feed, Answer(status=404))
+
+    after = await env.feed(feed)
+    assert (after.last_fetched_at, after.last_success_at) == (NOW + HOUR, NOW)
+    assert (str(after.last_error), after.consecutive_failures) == ("HTTP 404", 1)
+
+
 async def test_trying_again_by_hand_does_not_lengthen_the_back_off(env: RefreshEnvironment) -> None:
     env.jitter = 0.5
     feed = await env.add("/feed", Answer(status=404))

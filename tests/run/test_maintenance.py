@@ -2,12 +2,15 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from feedmill.app import build_app
 from feedmill.errors import BlobUnavailable
-from feedmill.run.maintenance import LEASE, RETRY_DELAY, Maintenance, MaintenanceTask
+from feedmill.run.maintenance import LEASE, RETRY_DELAY, Maintenance, MaintenanceTask, make_maintenance
+from feedmill.settings import load_settings
 from feedmill.store.database import Database
 from tests.waiting import until
 
@@ -52,6 +55,13 @@ async def test_a_due_task_is_run_by_one_of_many_processes(any_db: Database) -> N
     work.may_end.set()
 
     assert (sorted(await asyncio.gather(*processes)), work.done) == ([[], [], [], [], ["test"]], 1)
+
+
+async def test_an_installation_purges_every_day_and_ends_read_later_every_hour(tmp_path: Path) -> None:
+    async with build_app(load_settings(data=tmp_path)) as app:
+        every = {task.name: task.every for task in make_maintenance(app).tasks}
+
+    assert (every["purge"], every["expire_marks"]) == (DAY, timedelta(hours=1))
 
 
 async def test_a_task_is_run_again_when_it_is_due(db: Database) -> None:

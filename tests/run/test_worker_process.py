@@ -86,38 +86,6 @@ async def test_a_deleted_feed_is_skipped(scaled: ScaledOutInstallation) -> None:
     assert result == {"success": True, "feed_id": 999_999, "skipped": True, "reason": "feed_deleted"}
 
 
-async def test_a_producer_of_the_documents_is_understood(scaled: ScaledOutInstallation) -> None:
-    """Document 2's calls as they are written there: `apply_async` with its names, `delay` with positions."""
-    first, second, third, fourth = await _ids(scaled)
-    producer = make_celery(scaled.redis.service.url)
-    named = {
-        "feed_id": str(first),
-        "feed_url": "https://example.org/rss.xml",
-        "feed_title": "Example Blog",
-        "user_id": "user-abc-123",
-        "refresh_interval": 30,
-        "priority": "new_feed",
-    }
-    by_position = [str(second), "https://example.org/rss.xml", "Example Blog", "user-abc-123", 30, "normal", True]
-    feeds = [{"id": str(third), "url": "…"}, {"id": str(fourth), "url": "…"}]
-
-    sent = [
-        producer.send_task("refresh_feed", kwargs=named, queue="high"),
-        producer.send_task("refresh_feed", args=by_position, queue="default"),
-        producer.send_task("refresh_feed", kwargs=named | {"feed_id": "0b5d-a-uuid"}, queue="default"),
-        producer.send_task("schedule_user_batch_refresh", args=["user-abc-123", feeds], queue="default"),
-        producer.send_task("schedule_image_processing", args=[["a", "b"], str(first)], queue="default"),
-    ]
-    results = [await _result(scaled, task.id) for task in sent]
-
-    assert [(result["feed_id"], result["article_count"]) for result in results[:2]] == [
-        (str(first), 3),
-        (str(second), 3),
-    ]
-    assert results[2]["reason"] == "feed_deleted"
-    assert (results[3]["success"], results[3]["is_new"], results[4]["success"]) == (True, True, True)
-
-
 async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
     with scaled.env.feed_server.held():

@@ -197,6 +197,18 @@ async def test_a_refresh_can_be_limited_to_a_folder(site: Site, alice: Person, b
     assert (await bob.post("/feeds/refresh-all", {"folder_id": outer})).status_code == 404
 
 
+async def test_a_subscription_is_refreshed_for_its_owner_alone(site: Site, alice: Person, charlie: Person) -> None:
+    feed = await subscribed(alice, site)
+
+    started = await alice.post(f"/feeds/{feed['id']}/refresh")
+    await site.parts.engine.until_idle()
+
+    told = started.json()
+    assert (started.status_code, told["status"], told["queued"]) == (202, "queued", 1)
+    assert (await alice.get(f"/jobs/{told['job_id']}")).json()["done"] == 1
+    assert (await charlie.post(f"/feeds/{feed['id']}/refresh")).status_code == 404
+
+
 async def test_a_second_request_joins_the_running_job(site: Site, alice: Person) -> None:
     feed = await subscribed(alice, site)
     running, _ = await start_batch(
