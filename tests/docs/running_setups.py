@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
@@ -22,6 +23,8 @@ CLOUDFLARE = "it needs an account at Cloudflare"
 INTERNET = "it installs from the Internet"
 PUBLIC_NAME = "it needs a public name"
 SECRET = token_hex(32)
+# As another program would, in the same database.
+RUN_SQL = 'import sqlite3; sqlite3.connect("data/feedmill.db").executescript(open("statements.sql").read())'
 FIRST_TEXT = """$ curl -s -X POST -H "Authorization: Bearer $KEY" "$SITE/api/pools/mine/titles" \
 -d '{"text": "A title", "id": 12345}'"""
 
@@ -196,6 +199,7 @@ def _pools(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageS
             "feedmill pool import mine titles.txt": write_texts,
             "$ feedmill pool change news --others-rpop": fill_list,
         },
+        files={"sql": ("statements.sql", f"{sys.executable} -c '{RUN_SQL}'")},
         keeps_servers=True,
     )
 

@@ -36,6 +36,7 @@ COMMANDS = {
     "show": "Show a feed with its latest entries, or an entry.",
     "status": "Show counts of feeds, entries, images, pool items, and storage used.",
     "user": "Create and list accounts, create API keys, set passwords.",
+    "views": "Create views of the database for programs of another design.",
     "why": "Explain when a feed is fetched next, and why.",
     "worker": "Run a worker of a scaled-out installation: it fetches feeds.",
 }

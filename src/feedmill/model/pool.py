@@ -79,7 +79,10 @@ class PoolRule:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """Options of one pool. A text longer than `most_in_list` characters is in the Redis list as a reference."""
+    """Options of one pool. A text longer than `most_in_list` characters is in the Redis list as a reference.
+
+    `source_table` is a table or view of the database whose rows join the pool; empty for none.
+    """
 
     guarantee: Guarantee = Guarantee.AT_MOST_ONCE
     size: int = 5000
@@ -88,6 +91,7 @@ class PoolOptions:
     most_attempts: int = 5
     form: ContentFormat = ContentFormat.HTML
     most_in_list: int = 100_000
+    source_table: str = ""
 
     @property
     def lease(self) -> timedelta:
@@ -245,7 +249,7 @@ class PoolStatus:
     """The counts of a pool. `in_list` is None when Redis is not used or does not answer.
 
     `is_list_lost`: Redis has lost the list, and the items in it were not recovered yet. `rpop_seen_at` is when a
-    program was last seen to take from the list with RPOP.
+    program was last seen to take from the list with RPOP. `source_problem` says why the source table can't be read.
     """
 
     counts: PoolCounts
@@ -253,6 +257,7 @@ class PoolStatus:
     filled_by: str | None = None
     is_list_lost: bool = False
     rpop_seen_at: datetime | None = None
+    source_problem: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Periodic work on pools: fills lists, marks used items, ends leases, recovers what was lost, gathers entries."""
+"""Periodic work on pools: fills lists, marks used items, ends leases, recovers what was lost, adds entries and rows."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from feedmill.pools.lease_items import end_expired_leases
 from feedmill.pools.lost_lists import watch_for_rpop
 from feedmill.pools.pool import Pool
 from feedmill.pools.pool_tools import PoolTools
+from feedmill.pools.source_tables import TakeRows, read_source_table, take_late_rows, take_new_rows
 from feedmill.store.pools.lost_items import hold_expired_items, release_held_items
 
 MAINTAIN_EVERY = timedelta(seconds=5)
@@ -45,17 +46,26 @@ class PoolMaintainer:
         async with asyncio.TaskGroup() as loops:
             loops.create_task(run_periodically("gather_pool_items", self.gather, GATHER_EVERY))
             loops.create_task(run_periodically("fill_pools", self.maintain_pools, self.every))
+            # On its own: reading a view may take long, and must not delay the lists.
+            loops.create_task(run_periodically("read_source_tables", self.read_source_tables, self.every))
             loops.create_task(run_periodically("audit_pools", self.audit_pools, self.audit_every))
 
     async def run_once(self) -> None:
         """Does all maintenance once."""
+        await self.read_source_tables()
         await self.gather()
         await self.maintain_pools()
         await self.audit_pools()
 
     async def gather(self) -> None:
-        """Adds entries to pools that their refresh did not add."""
+        """Adds entries to pools that their refresh did not add, and rows of source tables that were offered late."""
         await self.gatherer.catch_up(self.tools.clock())
+        await self.read_source_tables(take_late_rows)
+
+    async def read_source_tables(self, take: TakeRows = take_new_rows) -> None:
+        """Takes new rows of the source tables, pool by pool."""
+        for pool in await self._pools():
+            await read_source_table(self.tools, pool, take)
 
     async def maintain_pools(self) -> None:
         """Maintains all pools concurrently."""

@@ -51,6 +51,7 @@ from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool
 from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import pop
 from feedmill.pools.program_texts import MAX_WAITING_ITEMS
+from feedmill.pools.source_tables import find_source_problem
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -146,6 +147,7 @@ class PoolService:
         """Creates a group; existing entries join it within a minute. Raises `GroupExists`."""
         await self._check_labels(rule)
         options = titles or PoolOptions(), contents or PoolOptions()
+        await self._check_source_tables(PoolGroup(0, name, rule, self.tools.clock(), *options))
         group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by, loss)
         await self.group_cache.read()
         return group
@@ -156,6 +158,7 @@ class PoolService:
         group = replace(before, **changes)
         if group.rule != before.rule:
             await self._check_labels(group.rule)
+        await self._check_source_tables(group, before)
         await save_group(self.tools.db, group, self.tools.clock(), by)
         await self.group_cache.read()
         return group
@@ -214,8 +217,9 @@ class PoolService:
         return await mark_lost_items_used(self.tools, await self._any_pool(name, kind), search)
 
     async def fill(self, name: str | int) -> int:
-        """Gathers entries now and fills the group's lists; returns the number of items added."""
+        """Gathers entries and rows now and fills the group's lists; returns the number of items added."""
         await self.maintainer.gather()
+        await self.maintainer.read_source_tables()
         group, filler = await self.group(name), self.maintainer.filler
         if filler is None or group.paused:
             return 0
@@ -269,14 +273,15 @@ class PoolService:
     async def status(self, name: str | int, kind: PoolKind) -> PoolStatus:
         pool, lists = await self._any_pool(name, kind), self.tools.lists
         counts = await count_items(self.tools.db, pool.key)
+        problem = await find_source_problem(self.tools, pool) if pool.options.source_table else None
         if lists is None:
-            return PoolStatus(counts)
+            return PoolStatus(counts, source_problem=problem)
         record = await read_list_record(self.tools.db, pool.key)
         observed = await lists.health.call_service(lambda: lists.queues.observe(pool.list_name))
         holder = await lists.health.call_service(lambda: lists.locks.holder(fill_lock_name(pool.list_name)))
         is_lost = observed is not None and counts.queued > 0 and observed.life != record.life
         length = observed.length if observed else None
-        return PoolStatus(counts, length, holder, is_lost, record.rpop_seen_at)
+        return PoolStatus(counts, length, holder, is_lost, record.rpop_seen_at, problem)
 
     async def used_lately(self, name: str | int, kind: PoolKind, since: datetime) -> dict[datetime, int]:
         """How many items were used in each minute since then."""
@@ -332,6 +337,15 @@ class PoolService:
             raise BadInput(Message("error.label_rule_account"), field="rule.labels_of")
         if rule.labels_of is not None and await user_of_name(self.tools.db, rule.labels_of) is None:
             raise BadInput(Message("error.unknown_account", name=rule.labels_of), field="rule.labels_of")
+
+    async def _check_source_tables(self, group: PoolGroup, before: PoolGroup | None = None) -> None:
+        """Raises `BadInput` for a source table that is new to the group and can't be read."""
+        for pool in (Pool(group, kind) for kind in PoolKind):
+            name = pool.options.source_table
+            if not name or (before and before.options(pool.kind).source_table == name):
+                continue
+            if problem := await find_source_problem(self.tools, pool):
+                raise BadInput(problem, field=f"{pool.kind}.source_table")
 
     async def _any_pool(self, name: str | int, kind: PoolKind) -> Pool:
         return Pool(await self.group_cache.named(name), kind)

@@ -35,6 +35,8 @@ OPTIONS = (
     click.option("--most-attempts", type=click.IntRange(1), help="After this many leases an item is dead."),
     click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="The format of contents."),
     click.option("--most-in-list", type=click.IntRange(1), help="A longer text is in the list as a reference."),
+    click.option("--source-table", metavar="NAME",
+                 help="A table or view of the database whose rows join the pool; '' for none."),
 )
 LOSS = (
     click.option("--on-loss", type=click.Choice([*map(str, OnLoss)]),
@@ -76,7 +78,7 @@ def given_options(options: PoolOptions, kind: PoolKind, given: dict[str, Any]) -
     if given["kind"] not in (None, kind):
         return options
     changes = {name: given[name] for name in PoolOptions.__slots__ if given[name] is not None}
-    converters: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat}
+    converters: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat, "source_table": str}
     return replace(options, **{name: converters.get(name, int)(value) for name, value in changes.items()})
 
 

@@ -17,7 +17,9 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.model.pool import LossPolicy, OnLoss, PoolGroup, PoolKind, PoolOptions, PoolRight, PoolRule
 from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.pools.pool import Pool
 from feedmill.pools.rules import is_in_folder
+from feedmill.pools.source_tables import read_source_table, take_new_rows
 from feedmill.store.pools.rule_sources import missing_feed_ids, operator_folders
 
 COLUMNS = (
@@ -139,6 +141,8 @@ async def _change(opened: OpenedPools, name: str, new_name: str | None, given: d
 
 async def _print_counts(opened: OpenedPools, group: PoolGroup) -> None:
     await opened.pools.gatherer.catch_up(datetime.now(UTC))
+    for kind in PoolKind:
+        await read_source_table(opened.pools.tools, Pool(group, kind), take_new_rows)
     counts = [(await opened.pools.status(group.id, kind)).counts.total for kind in PoolKind]
     print_text(f"{group.id} {group.name}: {counts[0]} titles, {counts[1]} contents")
     await _print_missing_sources(opened, group.rule)
@@ -170,7 +174,8 @@ async def _record(opened: OpenedPools, group: PoolGroup) -> dict[str, Any]:
     pools: dict[str, Any] = {}
     for kind in PoolKind:
         status = await opened.pools.status(group.id, kind)
-        found = asdict(status) | {"rpop_seen_at": iso_or_none(status.rpop_seen_at)}
+        problem = str(status.source_problem) if status.source_problem else None
+        found = asdict(status) | {"rpop_seen_at": iso_or_none(status.rpop_seen_at), "source_problem": problem}
         counts = found.pop("counts")
         pools[kind] = asdict(group.options(kind)) | found | counts
     return record | {"takers": takers, "fillers": fillers, "rule": rule} | asdict(group.loss) | pools
@@ -198,4 +203,6 @@ def _state(record: dict[str, Any], details: dict[str, Any]) -> str:
         return "paused"
     if details["held"]:
         return "held back" if record["on_loss"] == OnLoss.HOLD else "release follows"
-    return "list lost" if details["is_list_lost"] else "ok"
+    if details["is_list_lost"]:
+        return "list lost"
+    return "table unreadable" if details["source_problem"] else "ok"

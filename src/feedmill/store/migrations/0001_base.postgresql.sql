@@ -626,6 +626,16 @@ CREATE TABLE IF NOT EXISTS pool_lists (
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
+CREATE TABLE IF NOT EXISTS pool_source_tables (
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  table_name VARCHAR(64) COLLATE "C" NOT NULL,
+  newest_id BIGINT NOT NULL,
+  swept_id BIGINT NOT NULL,
+  PRIMARY KEY (group_id, kind),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS pool_texts (
   id BIGSERIAL NOT NULL,
   group_id BIGINT NOT NULL,

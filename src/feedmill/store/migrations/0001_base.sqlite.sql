@@ -604,6 +604,16 @@ CREATE TABLE IF NOT EXISTS pool_lists (
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
+CREATE TABLE IF NOT EXISTS pool_source_tables (
+  group_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  table_name VARCHAR(64) NOT NULL,
+  newest_id INTEGER NOT NULL,
+  swept_id INTEGER NOT NULL,
+  PRIMARY KEY (group_id, kind),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS pool_texts (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   group_id INTEGER NOT NULL,

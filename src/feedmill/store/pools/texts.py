@@ -31,6 +31,7 @@ ADD_ITEMS = InsertNew(pool_items).from_select(
 COUNT_ADDED = select(func.count().label("texts")).where(
     _of_pool, one_of(_texts.external_id, "external_ids"), _texts.source == bindparam("by_source")
 )
+KNOWN = select(_texts.external_id).where(_of_pool, one_of(_texts.external_id, "external_ids"))
 NEWEST = select(_texts.source, _texts.added_at).where(_of_pool).order_by(_texts.id.desc()).limit(1)
 FIRST_BEYOND = (
     select(pool_items.c.id)
@@ -51,6 +52,12 @@ async def add_texts(db: Database, pool: PoolKey, texts: Sequence[PoolText], sour
     Atomic in chunks: after a crash, adding the same texts again adds the rest. Raises `UnknownGroup`.
     """
     return sum([await _add_chunk(db, pool, chunk, source, now) for chunk in _chunks(texts)])
+
+
+async def known_external_ids(db: Database, pool: PoolKey, external_ids: Sequence[str]) -> set[str]:
+    """Those of these ids of senders whose texts were stored in the pool."""
+    rows = await db.query(KNOWN, {**pool.values, "external_ids": as_list(list(external_ids))})
+    return {row["external_id"] for row in rows}
 
 
 async def has_more_available(db: Database, pool: PoolKey, most: int) -> bool:

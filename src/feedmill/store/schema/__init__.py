@@ -26,6 +26,7 @@ from feedmill.store.schema.pools import (
     pool_groups,
     pool_items,
     pool_lists,
+    pool_source_tables,
     pool_texts,
 )
 from feedmill.store.schema.search import saved_searches
@@ -70,6 +71,7 @@ __all__ = [
     "pool_groups",
     "pool_items",
     "pool_lists",
+    "pool_source_tables",
     "pool_texts",
     "raw_bodies",
     "revisions",

@@ -58,6 +58,17 @@ pool_lists = table(
     timestamp("rpop_seen_at"),
 )
 
+# How far the source table of each pool was read.
+pool_source_tables = table(
+    "pool_source_tables",
+    belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
+    Column("kind", Word, primary_key=True),
+    Column("table_name", Token, nullable=False),
+    # The highest id that was read, and where the search for rows that were added before it has come to.
+    Column("newest_id", Id, nullable=False),
+    Column("swept_id", Id, nullable=False),
+)
+
 pool_items = table(
     "pool_items",
     key(),

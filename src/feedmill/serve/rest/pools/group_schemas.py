@@ -22,6 +22,8 @@ from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, Stri
 from feedmill.serve.rest.users.schemas import LoginName
 
 LanguageTag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+# Stricter than any database: it becomes a part of statements.
+TableName = Annotated[str, StringConstraints(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,62})?$")]
 ShortTexts = Annotated[list[ShortText], Field(max_length=200)]
 DAY_SECONDS = 86_400
 
@@ -84,6 +86,10 @@ class PoolOptionsChanges(RequestBody):
     most_in_list: StrictInt | None = Field(
         default=None, ge=1, le=10_000_000, description="Texts with more characters are handed out as a reference."
     )
+    source_table: TableName | None = Field(
+        default=None,
+        description="A table or view of Feedmill's database whose rows join the pool; an empty text for none.",
+    )
 
     def over(self, options: PoolOptions) -> PoolOptions:
         return replace(options, **self.model_dump(exclude_none=True))
@@ -117,6 +123,7 @@ class PoolOptionsResponse(BaseModel):
     most_attempts: int
     form: ContentFormat
     most_in_list: int
+    source_table: str
 
 
 class PoolGroupResponse(BaseModel):
@@ -191,11 +198,13 @@ class PoolStatusResponse(BaseModel):
     filled_by: str | None = Field(description="The process that is filling the list.")
     is_list_lost: bool = Field(description="Redis has lost the list; its items are about to be recovered.")
     rpop_seen_at: datetime | None = Field(description="When a program was last seen to take with RPOP.")
+    source_problem: str | None = Field(description="Why no rows can be taken from the source table, for admins.")
 
     @classmethod
     def of(cls, status: PoolStatus) -> Self:
-        others = {name: value for name, value in asdict(status).items() if name != "counts"}
-        return cls(**asdict(status.counts), total=status.counts.total, **others)
+        others = {name: value for name, value in asdict(status).items() if name not in ("counts", "source_problem")}
+        problem = str(status.source_problem) if status.source_problem else None
+        return cls(**asdict(status.counts), total=status.counts.total, source_problem=problem, **others)
 
 
 def _options_response(options: PoolOptions) -> PoolOptionsResponse:

@@ -1,6 +1,6 @@
 """`/api/pools/{group}/{titles|contents}`: pop, lease, ack, nack, requeue, and lost items."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Annotated, Literal
 
@@ -12,6 +12,7 @@ from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease, PoolOptions
 from feedmill.model.timestamps import to_iso
+from feedmill.model.user import ADMIN
 from feedmill.pools.claim_tokens import token_holder
 from feedmill.pools.item_texts import to_queued_items
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE
@@ -92,8 +93,10 @@ async def extend_leases(
 
 
 @router.get("/{group}/{kind}/status", responses=problem_responses(404))
-async def read_pool_status(app: TheApp, group: GrantedGroup, kind: KindParameter) -> PoolStatusResponse:
-    return PoolStatusResponse.of(await app.pools.status(group.id, kind))
+async def read_pool_status(app: TheApp, who: PoolUser, group: GrantedGroup, kind: KindParameter) -> PoolStatusResponse:
+    """How many items are in which state. Why the source table can't be read is for admins."""
+    status = await app.pools.status(group.id, kind)
+    return PoolStatusResponse.of(status if ADMIN in who.scopes else replace(status, source_problem=None))
 
 
 @router.get("/{group}/{kind}/items", responses=problem_responses(404))

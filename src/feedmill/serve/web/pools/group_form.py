@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData
 
+from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.lookup import NoSuchFeed, find_feed_ids
 from feedmill.library.users.manage_users import find_user
 from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
@@ -23,8 +25,12 @@ VALIDATION_ERROR = "pydantic:ValidationError"
 LINE_FIELDS = ("folders", "labels", "words", "without")
 NUMBER_FIELDS = ("size", "refill_below", "lease_seconds", "most_attempts")
 CHOICE_FIELDS = ("guarantee", "form")
+SOURCE_FIELD = "source_table"
+OPTION_FIELDS = (*NUMBER_FIELDS, *CHOICE_FIELDS, SOURCE_FIELD)
 # Fields of the group as a whole, besides its name.
 LOSS_FIELDS = ("on_loss", "release_after_seconds")
+# By field, the key of a text, or a message with its values.
+FormErrors = Mapping[str, str | Message]
 ERROR_KEYS = {
     "name": "pools.bad_name",
     "feeds": "pools.bad_feeds",
@@ -34,13 +40,14 @@ ERROR_KEYS = {
     **dict.fromkeys(NUMBER_FIELDS, "pools.bad_number"),
     **dict.fromkeys(LINE_FIELDS, "pools.bad_line"),
     **dict.fromkeys(CHOICE_FIELDS, "pools.bad_choice"),
+    SOURCE_FIELD: "pools.bad_table_name",
     "labels_of": "pools.no_such_user",
     "on_loss": "pools.bad_choice",
     "release_after_seconds": "pools.bad_number",
 }
 
 
-async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup | None", dict[str, str]]:
+async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup | None", FormErrors]:
     """The submitted form as a request of the API, or its errors by field."""
     try:
         feeds = await find_feed_ids(db, _lines(sent, "feeds"))
@@ -55,6 +62,11 @@ async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup |
     except import_by_name(VALIDATION_ERROR) as error:
         places = [tuple(str(part) for part in each["loc"]) for each in error.errors()]
         return None, {_field(place): ERROR_KEYS[place[min(1, len(place) - 1)]] for place in places}
+
+
+def input_error(error: BadInput) -> FormErrors:
+    """The error of a field that only the service can check, such as `titles.source_table`."""
+    return {(error.field or "name").replace(".", "_"): error.message}
 
 
 def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
@@ -72,7 +84,7 @@ def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
     }
     for kind in PoolKind:
         options = group.options(kind)
-        values |= {f"{kind}_{name}": getattr(options, name) for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
+        values |= {f"{kind}_{name}": getattr(options, name) for name in OPTION_FIELDS}
     return values | {name: getattr(group.loss, name) for name in LOSS_FIELDS}
 
 
@@ -106,8 +118,10 @@ async def _has_owner(db: Database, sent: FormData) -> bool:
 
 
 def _options(sent: FormData, kind: PoolKind) -> dict[str, Any]:
-    given = {name: form_text(sent, f"{kind}_{name}") for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
-    return {name: _number(typed) if name in NUMBER_FIELDS else typed for name, typed in given.items() if typed}
+    given = {name: form_text(sent, f"{kind}_{name}").strip() for name in OPTION_FIELDS}
+    # An empty field leaves an option as it is, but removes the table.
+    changed = {name: typed for name, typed in given.items() if typed or name == SOURCE_FIELD}
+    return {name: _number(typed) if name in NUMBER_FIELDS else typed for name, typed in changed.items()}
 
 
 def _loss(sent: FormData) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import GroupExists, NotFound
+from feedmill.errors import BadInput, GroupExists, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.lookup import feed_references
 from feedmill.model.pool import LossPolicy, PoolGroup, PoolItemState, PoolKind, PoolOptions
@@ -25,7 +25,9 @@ from feedmill.serve.web.pools.group_form import (
     EMPTY_VALUES,
     GROUP_FORM,
     NEW_GROUP_FORM,
+    FormErrors,
     group_values,
+    input_error,
     read_group_form,
     submitted_values,
 )
@@ -53,6 +55,8 @@ async def create_group(request: Request) -> Response:
             return redirect(POOLS_PATH, flash_success("pools.made", name=group.name))
         except GroupExists:
             errors = {"name": "pools.name_taken"}
+        except BadInput as error:
+            errors = input_error(error)
     return await _show(request, None, submitted_values(sent), errors)
 
 
@@ -81,10 +85,12 @@ async def change_group(request: Request) -> Response:
             return redirect(POOLS_PATH, flash_success("pools.changed", name=new.name))
         except GroupExists:
             errors = {"name": "pools.name_taken"}
+        except BadInput as error:
+            errors = input_error(error)
     return await _show(request, group, submitted_values(sent), errors)
 
 
-async def show_group(request: Request, group: PoolGroup, errors: Mapping[str, str], taker: str = "") -> Response:
+async def show_group(request: Request, group: PoolGroup, errors: FormErrors, taker: str = "") -> Response:
     """The page of a group. `taker` is the user name typed in the grant form, shown again after an error."""
     feeds = await feed_references(the_app(request).db, group.rule.feeds)
     values = group_values(group, feeds)
@@ -94,7 +100,7 @@ async def show_group(request: Request, group: PoolGroup, errors: Mapping[str, st
 
 
 async def _show(
-    request: Request, group: PoolGroup | None, values: Mapping[str, Any], errors: Mapping[str, str], taker: str = ""
+    request: Request, group: PoolGroup | None, values: Mapping[str, Any], errors: FormErrors, taker: str = ""
 ) -> Response:
     grants = await the_app(request).pools.grants(group) if group else []
     return await render_page(
