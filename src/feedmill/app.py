@@ -23,6 +23,7 @@ from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.outbound_tools import OutboundTools
+from feedmill.library.stories.join_new_entries import story_writes
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.open_pools import open_pools
 from feedmill.outbound.address_policy import AddressPolicy
@@ -78,6 +79,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 pools=pools.gatherer.pool_writes,
                 webhooks=webhooks.webhook_writes,
                 filters=partial(filter_writes, db),
+                stories=partial(story_writes, db),
             )
             tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)
             images = ImageTools(

@@ -43,21 +43,24 @@ async def test_the_extra_writers_join_the_batch_in_the_order_of_the_list(env: Re
     env.tools = replace(
         env.tools,
         writers=RefreshWriters(
-            filters=NoteWriter("filters"), webhooks=NoteWriter("webhooks"), pools=NoteWriter("pools")
+            stories=NoteWriter("stories"),
+            filters=NoteWriter("filters"),
+            webhooks=NoteWriter("webhooks"),
+            pools=NoteWriter("pools"),
         ),
     )
 
     await refresh_feed(env.tools, await env.claim(feed), NoteWriter("job"))
 
-    names = ["pools", "webhooks", "filters", "job"]
+    names = ["pools", "webhooks", "filters", "stories", "job"]
     assert await _notes(env) == [(name, "Updated") for name in names]
     assert await env.titles() == ["a"]
 
 
-@pytest.mark.parametrize("failing", ["pools", "webhooks", "filters"])
+@pytest.mark.parametrize("failing", ["pools", "webhooks", "filters", "stories"])
 async def test_a_writer_that_fails_leaves_nothing_of_the_refresh(env: RefreshEnvironment, failing: str) -> None:
     feed = await env.add(served=answer(item("a")))
-    others = RefreshWriters(NoteWriter("pools"), NoteWriter("webhooks"), NoteWriter("filters"))
+    others = RefreshWriters(*map(NoteWriter, ("pools", "webhooks", "filters", "stories")))
     env.tools = replace(env.tools, writers=replace(others, **{failing: crashing_writer}))
     claim = await env.claim(feed)
     before = await env.feed(feed)

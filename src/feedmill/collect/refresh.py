@@ -66,6 +66,7 @@ class RefreshWriters:
     pools: RefreshWriter = write_nothing
     webhooks: RefreshWriter = write_nothing
     filters: RefreshWriter = write_nothing
+    stories: RefreshWriter = write_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ async def refresh_feed(
         tools.writers.pools,  # adds new entries to the pools whose rules they match
         tools.writers.webhooks,  # queues events for the webhooks of subscribers
         tools.writers.filters,  # blocks and labels new entries and requests full texts
+        tools.writers.stories,  # joins new entries to those of other feeds that are the same article
         job_writer,
     )
     recorded = await _record(tools, claim, decision, extra_writers)

@@ -12,6 +12,7 @@ from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_o
 from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.stories.join_stored_entries import join_stored_entries, prune_index
 from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maintenance_task, take_maintenance_task
 from feedmill.store.database import Database
 from feedmill.store.entries.drop_unused_unread_lists import drop_retired_lists
@@ -104,14 +105,22 @@ def make_maintenance(app: App) -> Maintenance:
             "lists_deleted": await drop_retired_lists(db, now - periods.lists),
         }
 
+    async def join_stories(now: datetime) -> dict[str, int]:
+        return await join_stored_entries(db, now)
+
+    async def prune_stories(now: datetime) -> dict[str, int]:
+        return {"entries_dropped": await prune_index(db, now)}
+
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(
         db,
         [
+            MaintenanceTask("join_stories", CHECK_EVERY, join_stories),
             MaintenanceTask("expire_marks", hour, expire_marks),
             MaintenanceTask("write_descriptors", day, write_descriptors),
             MaintenanceTask("purge", day, purge_expired),
             MaintenanceTask("prune_deliveries", day, prune_deliveries),
+            MaintenanceTask("prune_stories", day, prune_stories),
             MaintenanceTask(INDEX_ENTRIES, day, index_entries),
             MaintenanceTask("delete_orphans", 7 * day, delete_orphans),
         ],

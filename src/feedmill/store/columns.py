@@ -80,5 +80,5 @@ def size(name: str) -> Column[int]:
     return Column(name, BigInteger, nullable=False, server_default="0")
 
 
-def flag(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False, server_default="0")
+def flag(name: str, *, default: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="1" if default else "0")

@@ -15,6 +15,11 @@ def preferences_of(user: User) -> Mapping[str, str]:
     return _read(user.settings) if user.settings else {}
 
 
+def shows_stories_once(settings: str | None) -> bool:
+    """Whether the user, with these stored preferences, sees an article of several feeds once, and reads it once."""
+    return not settings or _read(settings).get("stories") != "each"
+
+
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
     """Saves these preferences and keeps the others; the user as changed."""
     settings = encode_preferences({**preferences_of(user), **changes})

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, literal, select, union_all
 
+from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import KnownEntry
 from feedmill.model.timestamps import datetime_or_none
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.read_entries import decode_enclosures
 from feedmill.store.schema import entries, tombstones
 
 _known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
@@ -19,8 +22,18 @@ BY_GUID = union_all(
         tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
     ),
 )
-
+CONTENTS = select(entries.c.digest, entries.c.published_at, entries.c.undated, entries.c.enclosures).where(
+    one_of(entries.c.id, "ids")
+)
 FIRST_TIME = select(func.min(entries.c.first_seen_at).label("at")).where(entries.c.feed_id == bindparam("feed_id"))
+
+
+class EntryContent(NamedTuple):
+    """Everything by which a reader could tell an entry from another: its texts, its date if it has one, its files."""
+
+    digest: str
+    published_at: str | None
+    enclosures: tuple[Enclosure, ...]
 
 
 async def find_known_entries(
@@ -44,3 +57,16 @@ async def find_first_entry_time(db: Database, feed_id: int) -> datetime | None:
     """When the first of the feed's stored entries was first seen; None if it has none."""
     [row] = await db.query(FIRST_TIME, {"feed_id": feed_id})
     return datetime_or_none(row["at"])
+
+
+async def find_contents(db: Database, ids: Sequence[int]) -> set[EntryContent]:
+    """What these entries contain."""
+    rows = await db.query(CONTENTS, {"ids": as_list(list(ids))}) if ids else []
+    return {
+        EntryContent(
+            row["digest"],
+            None if row["undated"] else row["published_at"],
+            decode_enclosures(row["enclosures"]),
+        )
+        for row in rows
+    }

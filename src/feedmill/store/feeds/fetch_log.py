@@ -1,15 +1,15 @@
-"""Reads the fetch log of a feed: time, outcome, HTTP status, bytes, milliseconds, new entries."""
+"""The fetch log of a feed: time, outcome, HTTP status, bytes, milliseconds, new entries."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, or_, select
 
-from feedmill.i18n.messages import message_or_none
+from feedmill.i18n.messages import Message, message_or_none, message_to_stored
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.timestamps import from_iso, to_iso
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.schema import fetch_log
 
 END_OF_TIME = "9999"
@@ -27,6 +27,11 @@ TALLY = (
     select(fetch_log.c.outcome, func.count().label("fetches"), func.sum(fetch_log.c.new_entries).label("new_entries"))
     .where(fetch_log.c.feed_id == bindparam("feed_id"), fetch_log.c.at >= bindparam("since"))
     .group_by(fetch_log.c.outcome)
+)
+SET_MESSAGE = (
+    fetch_log.update()
+    .where(fetch_log.c.feed_id == bindparam("of_feed"), fetch_log.c.at == bindparam("of_time"))
+    .values(message=bindparam("message"))
 )
 
 
@@ -67,3 +72,8 @@ async def tally_fetches(db: Database, feed_id: int, since: datetime) -> FetchTal
         failures=sum(row["fetches"] for row in rows if row["outcome"] not in SUCCESSFUL_OUTCOMES),
         new_entries=sum(int(row["new_entries"]) for row in rows),
     )
+
+
+def step_to_set_log_message(feed_id: int, at: datetime, message: Message) -> Step:
+    """Follows the step that logs the fetch."""
+    return Step(SET_MESSAGE, {"of_feed": feed_id, "of_time": to_iso(at), "message": message_to_stored(message)})

@@ -245,6 +245,7 @@ CREATE TABLE IF NOT EXISTS folders (
   parent_id BIGINT NOT NULL DEFAULT '0',
   name VARCHAR(190) NOT NULL,
   position INTEGER NOT NULL DEFAULT '0',
+  same_story_once INTEGER NOT NULL DEFAULT '1',
   PRIMARY KEY (id),
   CONSTRAINT folders_once UNIQUE (user_id, parent_id, name),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
@@ -351,6 +352,7 @@ CREATE TABLE IF NOT EXISTS subscriptions (
   interval_seconds BIGINT,
   archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
   paused INTEGER NOT NULL DEFAULT '0',
+  same_story_once INTEGER NOT NULL DEFAULT '1',
   unread_count INTEGER NOT NULL DEFAULT '0',
   settings LONGTEXT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -728,3 +730,27 @@ CREATE TABLE IF NOT EXISTS filter_jobs (
   INDEX filter_jobs_of_user (user_id, id),
   INDEX filter_jobs_waiting (status, next_attempt_at)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS story_keys (
+  story_key BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  PRIMARY KEY (story_key, entry_id),
+  INDEX story_keys_of_entry (entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS story_entries (
+  entry_id BIGINT NOT NULL,
+  story_id BIGINT NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX story_entries_of_story (story_id, entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS story_sketches (
+  entry_id BIGINT NOT NULL,
+  feed_id BIGINT NOT NULL,
+  at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  sketch VARCHAR(400) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;

@@ -255,6 +255,7 @@ CREATE TABLE IF NOT EXISTS folders (
   parent_id INTEGER DEFAULT '0' NOT NULL,
   name VARCHAR(190) NOT NULL,
   position INTEGER DEFAULT '0' NOT NULL,
+  same_story_once INTEGER DEFAULT '1' NOT NULL,
   CONSTRAINT folders_once UNIQUE (user_id, parent_id, name),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
@@ -362,6 +363,7 @@ CREATE TABLE IF NOT EXISTS subscriptions (
   interval_seconds INTEGER,
   archive_policy VARCHAR(32),
   paused INTEGER DEFAULT '0' NOT NULL,
+  same_story_once INTEGER DEFAULT '1' NOT NULL,
   unread_count INTEGER DEFAULT '0' NOT NULL,
   settings TEXT,
   created_at VARCHAR(24) NOT NULL,
@@ -769,3 +771,30 @@ CREATE INDEX IF NOT EXISTS filter_jobs_of_filter ON filter_jobs (filter_id, id);
 CREATE INDEX IF NOT EXISTS filter_jobs_of_user ON filter_jobs (user_id, id);
 
 CREATE INDEX IF NOT EXISTS filter_jobs_waiting ON filter_jobs (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS story_keys (
+  story_key INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  PRIMARY KEY (story_key, entry_id)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS story_keys_of_entry ON story_keys (entry_id);
+
+CREATE TABLE IF NOT EXISTS story_entries (
+  entry_id INTEGER NOT NULL,
+  story_id INTEGER NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS story_entries_of_story ON story_entries (story_id, entry_id);
+
+CREATE TABLE IF NOT EXISTS story_sketches (
+  entry_id INTEGER NOT NULL,
+  feed_id INTEGER NOT NULL,
+  at VARCHAR(24) NOT NULL,
+  sketch VARCHAR(400) NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);

@@ -14,6 +14,7 @@ subscriptions = table(
     Column("interval_seconds", Id),
     Column("archive_policy", Word),
     flag("paused"),
+    flag("same_story_once", default=True),
     # Updated in each batch that changes it, so that the sidebar never scans entries.
     count("unread_count"),
     Column("settings", LongText),
@@ -30,6 +31,7 @@ folders = table(
     Column("parent_id", Id, nullable=False, server_default="0"),
     Column("name", exact_text(190), nullable=False),
     count("position"),
+    flag("same_story_once", default=True),
     UniqueConstraint("user_id", "parent_id", "name", name="folders_once"),
 )
 

@@ -1,0 +1,122 @@
+"""Finds the stories that entries join, with work that is bounded whatever feeds contain.
+
+An entry joins a story only if it is the same article as each of its entries, by comparison with each. So any two
+entries of a story are the same article, and no feed can join two articles of others by an entry that is like both.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from feedmill.collect.stories.same_story import find_same_story
+from feedmill.model.stories.signature import STORY_WINDOW, StoryEntry
+from feedmill.model.timestamps import to_iso
+from feedmill.run_in_thread import run_in_thread_if_large
+from feedmill.store.chunks import chunked
+from feedmill.store.database import Database
+from feedmill.store.stories.story_index import KeyHit, find_key_hits, read_stories
+
+# A key that so many entries share says nothing: it is not stored for more of them.
+MOST_PER_KEY = 50
+# Of one feed, so that no feed alone can use up a key.
+MOST_PER_KEY_AND_FEED = 4
+# Stories that an entry is compared with, and entries of one story.
+MOST_COMPARED = 8
+MOST_IN_STORY = 50
+
+KeyHits = Mapping[int, Sequence[KeyHit]]
+
+
+@dataclass(frozen=True, slots=True)
+class SignedEntry:
+    """An entry with the keys of its signature."""
+
+    entry: StoryEntry
+    keys: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPlace:
+    """The story that an entry joins, if there is one, and those of its keys that are to be stored."""
+
+    story_id: int | None
+    keys: tuple[int, ...]
+    story: tuple[StoryEntry, ...] = ()
+
+
+async def find_stories(db: Database, signed: Sequence[SignedEntry]) -> list[StoryPlace]:
+    """For each entry its story. Entries that come first in `signed` join first."""
+    room, stories, places = KeyRoom(), dict[int, list[StoryEntry]](), list[StoryPlace]()
+    for chunk in chunked(signed):
+        hits = await find_key_hits(db, {key for each in chunk for key in each.keys})
+        ranked = [rank_stories(each, hits) for each in chunk]
+        stories = await read_stories(db, sorted({id for ids in ranked for id in ids} - stories.keys())) | stories
+        room.note(hits)
+        size = sum(len(member.sketch) for ids in ranked for id in ids for member in stories.get(id, ()))
+        places += await run_in_thread_if_large(size, _places, chunk, ranked, stories, room)
+    return places
+
+
+def rank_stories(signed: SignedEntry, hits: KeyHits) -> list[int]:
+    """The stories with entries of about the same date that share keys with this one, those that share most first."""
+    entry = signed.entry
+    since, until = to_iso(entry.at - STORY_WINDOW), to_iso(entry.at + STORY_WINDOW)
+    shared = Counter(
+        hit.story_id
+        for key in signed.keys
+        for hit in hits.get(key, ())
+        if since <= hit.at <= until and hit.entry_id != entry.entry_id
+    )
+    return sorted(shared, key=lambda id: (-shared[id], id))[:MOST_COMPARED]
+
+
+def belongs_to(entry: StoryEntry, story: Sequence[StoryEntry]) -> bool:
+    """Whether it is the same article as every entry of the story."""
+    return 0 < len(story) == len(find_same_story(entry, story))
+
+
+def _places(
+    signed: Sequence[SignedEntry],
+    ranked: Sequence[Sequence[int]],
+    stories: dict[int, list[StoryEntry]],
+    room: "KeyRoom",
+) -> list[StoryPlace]:
+    return [_place(each, ids, stories, room) for each, ids in zip(signed, ranked, strict=True)]
+
+
+def _place(
+    signed: SignedEntry, ranked: Iterable[int], stories: dict[int, list[StoryEntry]], room: "KeyRoom"
+) -> StoryPlace:
+    keys = room.take(signed)
+    for id in ranked:
+        story = stories.get(id, [])
+        if len(story) < MOST_IN_STORY and belongs_to(signed.entry, story):
+            found = StoryPlace(id, keys, tuple(story))
+            # The next entry of the same document must be like this one, too.
+            story.append(signed.entry)
+            return found
+    return StoryPlace(None, keys)
+
+
+class KeyRoom:
+    """Counts the entries that have a key, of all feeds and of one."""
+
+    def __init__(self) -> None:
+        self._entries: Counter[int] = Counter()
+        self._of_feed: Counter[tuple[int, int]] = Counter()
+
+    def note(self, hits: KeyHits) -> None:
+        """Counts the stored entries of keys that were not counted before."""
+        fresh = {key: found for key, found in hits.items() if key not in self._entries}
+        self._entries.update({key: len(found) for key, found in fresh.items()})
+        self._of_feed.update((key, hit.feed_id) for key, found in fresh.items() for hit in found)
+
+    def take(self, signed: SignedEntry) -> tuple[int, ...]:
+        """Those keys of the entry that have room for it."""
+        free = tuple(key for key in signed.keys if self._has_room(key, signed.entry.feed_id))
+        self._entries.update(free)
+        self._of_feed.update((key, signed.entry.feed_id) for key in free)
+        return free
+
+    def _has_room(self, key: int, feed_id: int) -> bool:
+        return self._entries[key] < MOST_PER_KEY and self._of_feed[key, feed_id] < MOST_PER_KEY_AND_FEED

@@ -1,0 +1,113 @@
+"""Joins the new entries of a refresh to their stories, in its atomic write.
+
+An entry whose story a user has read is not unread for that user. An entry that the same feed had before, under another
+id, is unread for nobody: a feed that changes the ids of its entries brings nothing new.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from feedmill.collect.stories.sign_entry import sign_entries
+from feedmill.i18n.messages import Message
+from feedmill.library.stories.find_stories import SignedEntry, StoryPlace, find_stories
+from feedmill.library.users.preferences import shows_stories_once
+from feedmill.model.feed import Claim
+from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
+from feedmill.model.stories.signature import StoryEntry, StorySignature
+from feedmill.model.timestamps import to_iso
+from feedmill.run_in_thread import run_in_thread_if_large
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.known_entries import EntryContent, find_contents
+from feedmill.store.feeds.fetch_log import step_to_set_log_message
+from feedmill.store.search.index import text_size
+from feedmill.store.stories.drop_read_copies import (
+    StoryReading,
+    read_reading,
+    steps_to_drop_unread,
+    steps_to_drop_unread_of,
+)
+from feedmill.store.stories.index_new_entries import IndexedEntry, steps_to_index_new_entries
+
+# Dates of the same entry may lack seconds.
+SAME_TIME = timedelta(minutes=1)
+
+
+class _PlacedEntry(NamedTuple):
+    """A new entry of a feed, with its signature and its story."""
+
+    entry: NewEntry
+    signature: StorySignature
+    place: StoryPlace
+
+    def repeats(self, feed_id: int, gone: Container[EntryContent]) -> bool:
+        """Whether the feed had it before: the same content that has just left it, or the same article of that time.
+
+        The time must be the same: a feed may publish the same words every hour, with another recording.
+        """
+        entry = self.entry
+        content = EntryContent(entry.digest, None if entry.undated else to_iso(entry.published_at), entry.enclosures)
+        return content in gone or any(
+            member.feed_id == feed_id and abs(member.at - entry.date) < SAME_TIME for member in self.place.story
+        )
+
+    @property
+    def others(self) -> list[int]:
+        """The stored entries of its story."""
+        return [member.entry_id for member in self.place.story if member.entry_id]
+
+
+async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+    """The steps that index the new entries of a refresh, join them to stories and keep read stories read."""
+    if not isinstance(decision, Updated) or not decision.changes.new:
+        return ()
+    feed_id, changes = claim.feed.id, decision.changes
+    placed = await _place(db, feed_id, changes.new)
+    gone = await find_contents(db, changes.dropped)
+    repeated = {each.entry.guid for each in placed if each.repeats(feed_id, gone)}
+    copies = [each for each in placed if each.others and each.entry.guid not in repeated]
+    return [
+        *steps_to_index_new_entries(db.dialect_name, feed_id, [_indexed(each) for each in placed]),
+        *steps_to_drop_unread(feed_id, sorted(repeated)),
+        *steps_to_drop_unread_of(feed_id, await _read_guids(db, feed_id, copies)),
+        *(_log_repeated(feed_id, decision, len(repeated)) if repeated else ()),
+    ]
+
+
+async def _place(db: Database, feed_id: int, new: Sequence[NewEntry]) -> list[_PlacedEntry]:
+    signatures = await run_in_thread_if_large(text_size(new), sign_entries, new)
+    signed = [
+        SignedEntry(StoryEntry(0, feed_id, entry.date, signature.sketch), signature.keys)
+        for entry, signature in zip(new, signatures, strict=True)
+    ]
+    return [_PlacedEntry(*each) for each in zip(new, signatures, await find_stories(db, signed), strict=True)]
+
+
+def _indexed(placed: _PlacedEntry) -> IndexedEntry:
+    entry, signature, place = placed
+    return IndexedEntry(entry.guid, entry.date, signature.sketch, place.keys, place.story_id)
+
+
+async def _read_guids(db: Database, feed_id: int, copies: Sequence[_PlacedEntry]) -> Mapping[int, Sequence[str]]:
+    """By subscription the new entries whose stories its user has read."""
+    ids = sorted({id for each in copies for id in each.others})
+    reading: dict[int, list[StoryReading]] = {id: [] for id in ids}
+    for one in await read_reading(db, feed_id, ids) if ids else ():
+        reading[one.entry_id].append(one)
+    found: dict[int, list[str]] = {}
+    for each in copies:
+        for subscription_id in _have_read([one for id in each.others for one in reading[id]]):
+            found.setdefault(subscription_id, []).append(each.entry.guid)
+    return found
+
+
+def _have_read(reading: Sequence[StoryReading]) -> set[int]:
+    """The subscriptions whose users have read an entry of a story and have none of it unread."""
+    still_unread = {one.subscription_id for one in reading if one.is_unread}
+    return {one.subscription_id for one in reading if shows_stories_once(one.settings)} - still_unread
+
+
+def _log_repeated(feed_id: int, decision: Updated, repeated: int) -> Sequence[Step]:
+    if decision.truncated:
+        return ()
+    return [step_to_set_log_message(feed_id, decision.stats.at, Message("fetch.repeated", n=repeated))]
