@@ -1,14 +1,15 @@
 """Finds the links by which an entry names its article, in a form in which equal links mean equal articles."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from typing import Protocol
 
 from feedmill.html.canonical_link import canonical_link
 from feedmill.html.tags import decode_attribute
 from feedmill.model.parsed_feed import Enclosure
 
-MAX_LINKS = 3
+MAX_OTHERS = 2
 # An aggregator names the article in the first lines of its text.
 _MAX_AGGREGATOR_TEXT = 4000
 # Reddit writes `<a href="…">[link]</a>`, Hacker News `Article URL: <a href="…">`.
@@ -40,14 +41,43 @@ class LinkedEntry(Protocol):
     def enclosures(self) -> tuple[Enclosure, ...]: ...
 
 
-def article_links(entry: LinkedEntry) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class ArticleLinks:
+    """The canonical links that name an entry's article: the entry's own link, and others. Few entries have several."""
+
+    own: str | None
+    others: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (self.own, *self.others) if self.own else self.others
+
+    @property
+    def own_host(self) -> str | None:
+        return self.own.split("/", 3)[2] if self.own else None
+
+    def without(self, shared: Set[str]) -> "ArticleLinks":
+        """The links but those that other entries have too."""
+        if shared.isdisjoint(self.all):
+            return self
+        own = None if self.own in shared else self.own
+        return ArticleLinks(own, tuple([link for link in self.others if link not in shared]))
+
+
+def article_links(entry: LinkedEntry) -> ArticleLinks:
     """The links that name the entry's article; none that lead to the home page or a section of a site."""
-    links = dict.fromkeys(canonical_link(url) for url in _named_urls(entry))
-    return [link for link in links if names_article(link)][:MAX_LINKS]
+    own = canonical_link(entry.link) if entry.link else ""
+    others = dict.fromkeys(map(canonical_link, _other_urls(entry)))
+    return ArticleLinks(
+        own if names_article(own) else None,
+        tuple([link for link in others if link != own and names_article(link)][:MAX_OTHERS]),
+    )
 
 
 def names_article(link: str) -> bool:
     """Whether a canonical link leads to one article, not to a site or a section of it."""
+    if not link.startswith("https://"):
+        return False
     path, _, query = link.partition("#")[0].partition("?")
     if any(character.isdigit() for character in query):
         return True
@@ -57,9 +87,8 @@ def names_article(link: str) -> bool:
     return not all(_SECTION.fullmatch(segment) for segment in segments)
 
 
-def _named_urls(entry: LinkedEntry) -> Iterator[str]:
-    if entry.link:
-        yield entry.link
+def _other_urls(entry: LinkedEntry) -> Iterator[str]:
+    """The article that an aggregator links to, and the file of a podcast."""
     head = (entry.content_html or "")[:_MAX_AGGREGATOR_TEXT]
     if "[link]" in head or "Article URL:" in head:
         for found in _AGGREGATED.finditer(head):

@@ -7,10 +7,9 @@ from feedmill.store.search.tokenizer import words_of_html
 MAX_TITLE_WORDS = 32
 MAX_TEXT_WORDS = 400
 # Characters.
-_MAX_TITLE = 600
-_MAX_TEXT = 8_000
-_FIRST_MARKUP = 8_000
-_MAX_MARKUP = 128_000
+MAX_TITLE = 600
+FIRST_MARKUP = 4_000
+MAX_MARKUP = 50_000
 
 
 class WrittenEntry(Protocol):
@@ -26,24 +25,22 @@ class WrittenEntry(Protocol):
 
 def title_words(entry: WrittenEntry) -> list[str]:
     """The words of the title, without case, accents and punctuation; pairs of characters in Chinese and the like."""
-    return words_of_html((entry.title or "")[:_MAX_TITLE]).split(" ", MAX_TITLE_WORDS)[:MAX_TITLE_WORDS]
+    return _first_words((entry.title or "")[:MAX_TITLE], MAX_TITLE, MAX_TITLE_WORDS)
 
 
 def text_words(entry: WrittenEntry) -> list[str]:
     """The first words of the longest text of the entry."""
     markup = _without_aggregator_lines(entry.content_html or entry.summary or "")
-    size = _FIRST_MARKUP
-    words = _first_words(markup, size)
-    # Some feeds write thousands of characters of markup for a few words.
-    while len(words) < MAX_TEXT_WORDS and size < min(len(markup), _MAX_MARKUP):
-        size *= 4
-        words = _first_words(markup, size)
+    words = _first_words(markup, FIRST_MARKUP, MAX_TEXT_WORDS)
+    if len(words) < MAX_TEXT_WORDS and len(markup) > FIRST_MARKUP:
+        # About as much markup as has all the words: some feeds write thousands of characters for a few.
+        needed = FIRST_MARKUP * MAX_TEXT_WORDS // max(len(words), 1) * 5 // 4
+        words = _first_words(markup, min(needed, MAX_MARKUP), MAX_TEXT_WORDS)
     return words
 
 
-def _first_words(markup: str, size: int) -> list[str]:
-    words = words_of_html(markup[:size])[:_MAX_TEXT]
-    return words.split(" ", MAX_TEXT_WORDS)[:MAX_TEXT_WORDS] if words else []
+def _first_words(markup: str, size: int, count: int) -> list[str]:
+    return words_of_html(markup[:size]).split(maxsplit=count)[:count]
 
 
 def _without_aggregator_lines(markup: str) -> str:

@@ -1,34 +1,25 @@
-"""Computes the signature of an entry: the keys to look up entries that may be the same article, and the sketch.
+"""Computes the signature of an entry: the keys to look up entries that may be the same article, and the sketch."""
 
-The text is read as overlapping groups of three words. One-permutation MinHash: the hashes of the groups are sorted
-once, and the least of each of 32 equal ranges is kept, which takes a tenth of the time of 32 hash functions.
-"""
-
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import chain
 from typing import Protocol
-from zlib import crc32
 
-from feedmill.collect.stories.article_links import LinkedEntry, article_links
+from feedmill.collect.stories.article_links import ArticleLinks, LinkedEntry, article_links
 from feedmill.collect.stories.entry_words import WrittenEntry, text_words, title_words
-from feedmill.collect.stories.sketch import Sketch, encode_sketch
-from feedmill.model.hosts import host_of
+from feedmill.collect.stories.sketch import Sketch, encode_sketch, hash_word
+from feedmill.collect.stories.word_groups import WordGroups
 from feedmill.model.stories.signature import StorySignature
 
-MINIMA = 32
-LEAD_WORDS = 48
-# A shorter title finds too much: "News", "Open thread".
-_MIN_TITLE_LENGTH = 12
-_MIN_TEXT_WORDS = 8
-_LEAD_KEY_WORDS = 8
-_BANDS = 4
-_BAND_ROWS = 2
-_RANGES = [(number << 32) // MINIMA for number in range(MINIMA)]
-_DIGIT = 0x8000
-_KEY_MASK = (1 << 53) - 1
+LEAD_WORDS = 32
+# Fewer say nothing, and are often the name of a site or "Read more".
+MIN_TEXT_WORDS = 8
+# The words of a text among which those of its title are sought.
+TOPIC_WORDS = 120
+# Characters. A shorter title finds too much: "News".
+MIN_TITLE_LENGTH = 10
+# The kind of a key is above its 48 bits.
+_LINK, _TITLE, _TEXT = (kind << 48 for kind in (1, 2, 3))
 
 
 class SignableEntry(LinkedEntry, WrittenEntry, Protocol):
@@ -36,10 +27,11 @@ class SignableEntry(LinkedEntry, WrittenEntry, Protocol):
 
 
 def sign_entries(entries: Sequence[SignableEntry]) -> list[StorySignature]:
-    """The signatures of the entries of one document, in their order. A link that several of them share says nothing."""
+    """The signatures of the entries of one document, in order. A link that several of them share says nothing."""
     links = [article_links(entry) for entry in entries]
-    times = Counter(chain.from_iterable(links))
-    return [_sign(entry, [link for link in own if times[link] == 1]) for entry, own in zip(entries, links, strict=True)]
+    times = Counter(link for found in links for link in found.all)
+    shared = {link for link, count in times.items() if count > 1}
+    return [_sign(entry, found.without(shared)) for entry, found in zip(entries, links, strict=True)]
 
 
 def sign_entry(entry: SignableEntry) -> StorySignature:
@@ -47,49 +39,44 @@ def sign_entry(entry: SignableEntry) -> StorySignature:
     return _sign(entry, article_links(entry))
 
 
-def _sign(entry: SignableEntry, links: Sequence[str]) -> StorySignature:
-    title = [word.encode() for word in title_words(entry)]
-    text = [word.encode() for word in text_words(entry)]
-    joined_title = b" ".join(title)
-    minima = _minima(text) if len(text) >= _MIN_TEXT_WORDS else []
-    link_hashes = [_hash64(b"link", link.encode("utf-8", "replace")) & (1 << 48) - 1 for link in links]
+def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
+    title, text = title_words(entry), text_words(entry)
+    title_only = _adds_nothing(text, title)
+    if title_only:
+        text = title
+    joined_title = " ".join(title)
+    link_hashes = tuple([_hash(link) for link in links.all])
+    groups = WordGroups([word.encode() for word in text]) if len(text) >= MIN_TEXT_WORDS else None
     sketch = Sketch(
-        links=tuple(link_hashes),
-        host=crc32(host_of(entry.link).removeprefix("www.").encode()) if entry.link else 0,
-        title=tuple(crc32(word) & 0x7FFF | (_DIGIT if _has_digit(word) else 0) for word in title),
+        links=link_hashes,
+        host=_hash(links.own_host) if links.own_host else 0,
+        title=tuple(map(hash_word, title)),
         title_length=min(len(joined_title), 255),
+        title_only=title_only,
         text_count=len(text),
-        lead=bytes(crc32(word) & 0xFF for word in text[:LEAD_WORDS]),
-        minima=bytes(value >> 8 & 0xFF for value in minima),
+        topic=_topic(text, title),
+        lead=tuple(map(hash_word, text[:LEAD_WORDS])),
+        minima=groups.minima_bytes() if groups else b"",
     )
-    keys = [*link_hashes]
-    if len(joined_title) >= _MIN_TITLE_LENGTH:
-        keys.append(_hash64(b"title", joined_title) & _KEY_MASK)
-    if minima:
-        keys.append(_hash64(b"lead", b" ".join(text[:_LEAD_KEY_WORDS])) & _KEY_MASK)
-        keys += _band_keys(minima)
+    keys = [_LINK | link for link in link_hashes]
+    if len(joined_title) >= MIN_TITLE_LENGTH:
+        keys.append(_TITLE | _hash(joined_title))
+    if groups:
+        keys += [_TEXT | key for key in groups.lookup_keys()]
     return StorySignature(tuple(dict.fromkeys(keys)), encode_sketch(sketch))
 
 
-def _minima(words: Sequence[bytes]) -> list[int]:
-    """The least hash of each range; an empty range takes that of the next one that has any."""
-    groups = map(crc32, words[2:], map(crc32, words[1:], map(crc32, words)))
-    hashes = sorted(set(groups))
-    hashes.append(hashes[0])
-    return [hashes[bisect_left(hashes, start, 0, len(hashes) - 1)] for start in _RANGES]
+def _adds_nothing(text: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether the text is missing, a few words, or the title with a few words."""
+    extra = len(text) - len(title) if text[: len(title)] == title else len(text)
+    return extra < MIN_TEXT_WORDS and bool(title)
 
 
-def _band_keys(minima: Sequence[int]) -> list[int]:
-    step = MINIMA // _BANDS
-    return [
-        _hash64(b"band", repr(minima[start : start + _BAND_ROWS]).encode()) & _KEY_MASK
-        for start in range(0, MINIMA, step)
-    ]
+def _topic(text: Sequence[str], title: Sequence[str]) -> int:
+    """How much the text is about its title; little for a paywall, a digest, a description of the site."""
+    words = {word for word in title if len(word) > 3 or not word.isascii()}
+    return 100 * len(words.intersection(text[:TOPIC_WORDS])) // max(len(words), 1)
 
 
-def _hash64(kind: bytes, value: bytes) -> int:
-    return int.from_bytes(blake2b(value, digest_size=8, person=kind).digest())
-
-
-def _has_digit(word: bytes) -> bool:
-    return any(48 <= byte <= 57 for byte in word)
+def _hash(value: str) -> int:
+    return int.from_bytes(blake2b(value.encode("utf-8", "replace"), digest_size=6).digest())
