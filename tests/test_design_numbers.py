@@ -61,8 +61,8 @@ def test_a_number_is_that_of_the_page(ours: object, chosen: object) -> None:
 @pytest.mark.parametrize(
     ("table", "names"),
     [
-        ("feeds", "id url title status consecutive_failures last_error last_fetched_at last_entry_at next_fetch_at"),
-        ("feeds", "etag last_modified description site_url language icon_url created_at"),
+        ("feeds", "id url title status consecutive_failures last_error last_fetched_at last_entry_at"),
+        ("feeds", "next_fetch_at last_success_at etag last_modified description site_url language icon_url created_at"),
         ("entries", "id feed_id guid link title author summary content_html published_at first_seen_at"),
         ("image_tasks", "id entry_id original_url object_key status attempts last_error created_at updated_at"),
         ("pool_items", "id group_id batch_id status"),
