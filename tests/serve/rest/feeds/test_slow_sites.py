@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from feedmill.settings import Settings
 from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 from tests.serve.rest.sample_feeds import feed_of, page_with
 from tests.serve.rest.site import Person, Site, running_site
@@ -73,3 +74,7 @@ async def test_a_second_request_for_a_slow_site_names_the_subscription(site: Sit
 
     assert (again.status_code, again.json()["code"]) == (409, "already_subscribed")
     assert again.json()["subscription_id"] == added.json()["feed"]["id"]
+
+
+def test_a_site_has_less_than_a_second_to_answer() -> None:
+    assert 0 < Settings().subscribe_seconds < 1
