@@ -120,8 +120,9 @@ class PoolDrill:
     def kills(self) -> dict[str, int]:
         return dict(Counter(job.role for job in self.killed))
 
-    def handed_out(self) -> list[int]:
-        return [int(line) for file in self.folder.glob("*.ids") for line in file.read_text().split()]
+    def handed_out(self, role: str = "*") -> list[int]:
+        """The ids of what the workers of that role took, or all workers."""
+        return [int(line) for file in self.folder.glob(f"{role}-*.ids") for line in file.read_text().split()]
 
     async def counts(self) -> PoolCounts:
         return (await self.pools.status(GROUP, TITLES)).counts
@@ -212,6 +213,8 @@ async def check_at_most_once(drill: PoolDrill, plan: PoolDrillPlan) -> Counter[i
     assert counts.total == plan.items
     # What is not used is held back, or queued and in no list, and reported as lost.
     assert (counts.used + len(lost), counts.queued + counts.held) == (plan.items, len(lost))
+    # Our own calls mark an item before they return it, so none of theirs is in doubt.
+    assert lost.isdisjoint(drill.handed_out("pop"))
     await _check_unseen(drill, handed)
     print(f"{len(handed)} of {plan.items} handed out, {len(lost)} held back, killed {drill.kills()}")
     return handed
