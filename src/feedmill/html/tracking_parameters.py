@@ -4,10 +4,10 @@ A link must never break, so only parameters that are known to track are taken of
 written, and links that are signed or that end a subscription are left alone.
 """
 
-from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
-from feedmill.model.hosts import host_and_parents, host_of
+from feedmill.model.hosts import host_and_parents, host_of, is_in_domains
 
 # fmt: off
 # Of all sites: click ids of advertising networks, and what newsletters and web analytics add.
@@ -50,6 +50,7 @@ TRACKING_PARAMETERS_OF_SITES: dict[str, frozenset[str]] = {
     "bmj.com": frozenset({"rss"}),
     "csdn.net": frozenset({"biz_id", "ops_request_misc", "request_id", "spm"}),
     "douban.com": frozenset({"_dtcc", "_i", "dt_dapp"}),
+    "dw.com": frozenset({"maca"}),
     "ebay.com": frozenset({"_trkparms", "_trksid"}),
     "economist.com": frozenset({"fsrc"}),
     "facebook.com": frozenset({
@@ -133,7 +134,7 @@ def remove_trackers(query: str, host: str) -> str:
     """The query of a URL of this host, without its tracking parameters."""
     if not query:
         return query
-    names_of_site = frozenset[str]().union(*_names_of_site(host))
+    names_of_site = _names_of_site(host)
     return "&".join([pair for pair in query.split("&") if not _is_tracker(pair, names_of_site)])
 
 
@@ -143,10 +144,16 @@ def parameter_name(pair: str) -> str:
     return unquote(name) if "%" in name else name
 
 
-def _names_of_site(host: str) -> Iterator[frozenset[str]]:
-    return (
-        TRACKING_PARAMETERS_OF_SITES[name] for name in host_and_parents(host) if name in TRACKING_PARAMETERS_OF_SITES
-    )
+@lru_cache(maxsize=4096)
+def _names_of_site(host: str) -> frozenset[str]:
+    """The parameters that track on this site; most links of a feed have the same few hosts."""
+    known = (TRACKING_PARAMETERS_OF_SITES.get(name, _NO_NAMES) for name in host_and_parents(host))
+    return _NO_NAMES.union(*known)
+
+
+@lru_cache(maxsize=4096)
+def _is_unchanged_site(host: str) -> bool:
+    return is_in_domains(host, _UNCHANGED_SITES)
 
 
 def _is_tracker(pair: str, names_of_site: frozenset[str]) -> bool:
@@ -167,7 +174,7 @@ def _clean_fragment(fragment: str) -> str:
 
 
 def _must_stay(host: str, page: str, query: str) -> bool:
-    if any(name in _UNCHANGED_SITES for name in host_and_parents(host)):
+    if _is_unchanged_site(host):
         return True
     path = page.lower()
     if any(word in path for word in _UNSUBSCRIBE):
