@@ -78,7 +78,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,
                 webhooks=webhooks.webhook_writes,
-                filters=partial(filter_writes, db),
+                filters=partial(filter_writes, db, later_for=settings.later_for),
                 stories=partial(story_writes, db),
             )
             tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)

@@ -113,7 +113,7 @@ async def refresh_feed(
         _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
         tools.writers.pools,  # adds new entries to the pools whose rules they match
         tools.writers.webhooks,  # queues events for the webhooks of subscribers
-        tools.writers.filters,  # blocks and labels new entries and requests full texts
+        tools.writers.filters,  # applies the rules and filters of subscribers to new entries
         tools.writers.stories,  # joins new entries to those of other feeds that are the same article
         job_writer,
     )

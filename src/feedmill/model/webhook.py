@@ -15,9 +15,10 @@ MAX_RETRY_DELAY = timedelta(hours=6)
 
 
 class WebhookEvent(StrEnum):
-    """The events of webhooks; `test` is sent only on the owner's request."""
+    """The events of webhooks; `entries.matched` is for filters that notify, `test` for the owner's request."""
 
     NEW_ENTRIES = "entries.new"
+    MATCHED_ENTRIES = "entries.matched"
     FEED_FAILING = "feed.failing"
     FEED_HEALED = "feed.healed"
     TEST = "test"

@@ -1,22 +1,41 @@
-"""Applies the filters of subscribers to the new entries of a refresh, in its atomic write.
+"""Applies the rules and filters of subscribers to the new entries of a refresh, in its atomic write.
 
 Blocked entries are stored like all others; they only do not become unread for the subscriber who blocks them.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from feedmill.collect.entries.changes import MAX_IMAGES
+from feedmill.html.images import find_image_urls
+from feedmill.library.entries.marks import LATER_FOR
 from feedmill.library.filters.entry_facts import EntryFacts
 from feedmill.library.filters.rules import FilterRules, Verdict, judge_entry, judge_facts, parse_rules, stored_rules
-from feedmill.model.feed import Claim
+from feedmill.library.filters.run_filters import (
+    FilterMatch,
+    PreparedFilter,
+    needs_names,
+    prepare_filters,
+    run_filters,
+)
+from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
 from feedmill.model.subscription import Subscription
+from feedmill.model.timestamps import to_iso
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.add_entries import steps_to_add_images
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
+from feedmill.store.filters.active_filters import active_filters, names_of_subscriptions
 from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
+from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
+from feedmill.store.search.index import text_size
 from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
 
@@ -35,29 +54,87 @@ class PreviewedEntry:
     verdict: Verdict
 
 
-async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
-    """The steps that block and label the new entries of a refresh and request full texts; none for most feeds."""
-    if not claim.feed.has_entry_settings or not isinstance(decision, Updated) or not decision.changes.new:
+async def filter_writes(
+    db: Database, claim: Claim, decision: RefreshDecision, /, later_for: timedelta = LATER_FOR
+) -> Sequence[Step]:
+    """The steps that apply the rules, labels and filters of subscribers to the new entries of a refresh.
+
+    None for most feeds. Filters leave alone what the rules of the feed block.
+    """
+    if not isinstance(decision, Updated) or not decision.changes.new:
         return ()
-    subscribers, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
-    # In a thread: tokenizing many entries takes long.
-    blocked = await asyncio.to_thread(blocked_guids, subscribers, new)
+    feed, now = claim.feed, decision.stats.at
+    subscribers = await settings_of_subscribers(db, feed.id) if feed.has_entry_settings else []
+    filters = await prepared_filters(db, feed.id, now)
+    if not subscribers and not filters:
+        return ()
+    size = text_size(decision.changes.new)
+    blocked, matched = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters)
     return [
-        *_steps(claim.feed.id, subscribers, new, blocked),
-        *_full_text_steps(claim.feed.id, subscribers, blocked, decision),
+        *_steps(feed.id, subscribers, decision.changes.new, blocked),
+        *_full_text_steps(feed.id, subscribers, blocked, decision),
+        *steps_to_record_matches(feed.id, claim.token, matched, now, now + later_for),
+        *_image_steps(feed, decision, matched),
     ]
 
 
-def blocked_guids(subscribers: Sequence[SubscriberSettings], new: Sequence[NewEntry]) -> BlockedGuids:
+async def prepared_filters(db: Database, feed_id: int, now: datetime) -> list[PreparedFilter]:
+    """The filters of the feed's subscribers."""
+    found = await active_filters(db, feed_id, now)
+    if not needs_names(found):
+        return prepare_filters(found, {}, feed_id, now)
+    users, subscriptions = {each.user_id for each in found}, {each.subscription_id for each in found}
+    names = await names_of_subscriptions(db, sorted(users), sorted(subscriptions))
+    return prepare_filters(found, names, feed_id, now)
+
+
+def _judge(
+    feed_id: int, decision: Updated, subscribers: Sequence[SubscriberSettings], filters: Sequence[PreparedFilter]
+) -> tuple[BlockedGuids, list[MatchedFilter]]:
+    entries = {entry.guid: _facts(feed_id, decision, entry) for entry in decision.changes.new}
+    blocked = blocked_guids(subscribers, entries)
+    matches = [
+        match
+        for match in run_filters(filters, entries)
+        if match.key not in blocked.get(match.filter.subscription_id, NO_GUIDS)
+    ]
+    return blocked, matched_filters(matches)
+
+
+def _facts(feed_id: int, decision: Updated, entry: NewEntry) -> EntryFacts:
+    return EntryFacts(
+        entry,
+        feed_id,
+        entry.sort_at,
+        entry.language or decision.metadata.language,
+        bool(entry.image_url or entry.images),
+        entry.enclosures,
+    )
+
+
+def matched_filters(matches: Sequence[FilterMatch]) -> list[MatchedFilter]:
+    """The matches by filter."""
+    by_filter: dict[int, list[FilterMatch]] = {}
+    for match in matches:
+        by_filter.setdefault(match.filter.id, []).append(match)
+    return [_matched_filter(some) for some in by_filter.values()]
+
+
+def _matched_filter(matches: Sequence[FilterMatch]) -> MatchedFilter:
+    own, changes = matches[0].filter, defaultdict[tuple[FilterAction, int], list[str]](list)
+    for match in matches:
+        for change in match.changes:
+            changes[change].append(match.key)
+    return MatchedFilter(own.id, own.user_id, own.subscription_id, [match.key for match in matches], changes)
+
+
+def blocked_guids(subscribers: Sequence[SubscriberSettings], entries: Mapping[str, EntryFacts]) -> BlockedGuids:
     """By subscription the guids of the new entries that its rules block."""
     rules_by_subscription = {
         one.subscription_id: stored_rules(one.settings) for one in subscribers if one.settings.has_rules
     }
-    facts_by_guid = {entry.guid: EntryFacts(entry) for entry in new}
     return {
-        subscription_id: frozenset(
-            guid for guid, facts in facts_by_guid.items() if judge_facts(rules, facts).is_blocked
-        )
+        subscription_id: frozenset(guid for guid, facts in entries.items() if judge_facts(rules, facts).is_blocked)
         for subscription_id, rules in rules_by_subscription.items()
     }
 
@@ -81,6 +158,19 @@ def _full_text_steps(
     outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in subscribers if one.settings.full_text]
     guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
     return steps_to_queue_full_texts(feed_id, guids, decision.stats.at)
+
+
+def _image_steps(feed: Feed, decision: Updated, matched: Sequence[MatchedFilter]) -> list[Step]:
+    """Queues the images of starred entries, if only those are archived."""
+    if feed.archive_policy is not ArchivePolicy.STARRED:
+        return []
+    starred = {guid for each in matched for guid in each.changes.get((FilterAction.STAR, 0), ())}
+    entries = [
+        replace(entry, images=tuple(find_image_urls(entry.content_html or "", entry.base_url, MAX_IMAGES)))
+        for entry in decision.changes.new
+        if entry.guid in starred
+    ]
+    return steps_to_add_images(feed.id, entries, to_iso(decision.stats.at))
 
 
 async def preview_filter_rules(

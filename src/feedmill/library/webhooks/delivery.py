@@ -7,7 +7,7 @@ If the process dies, the lease ends and the delivery is sent again with the same
 
 import asyncio
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,6 @@ from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.plain_text import plain_text
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
-from feedmill.library.entries.list_entries import shown_link
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.model.feed_settings import FeedSettings
@@ -45,7 +44,15 @@ from feedmill.store.webhooks.delivery_queue import (
     release_deliveries,
     take_deliveries,
 )
-from feedmill.store.webhooks.event_data import EventEntry, EventFeed, read_event_entries, read_event_feed
+from feedmill.store.webhooks.event_data import (
+    ENTRIES_OF_EVENT,
+    EventEntry,
+    EventFeed,
+    EventFilter,
+    read_event_entries,
+    read_event_feed,
+    read_notifying_filters,
+)
 from feedmill.store.webhooks.url_leases import lease_due_urls, release_urls
 
 log = get_logger(__name__)
@@ -175,19 +182,27 @@ async def _read_payload(db: Database, taken: ClaimedDelivery) -> dict[str, Any] 
     if feed is None:
         return None
     payload["feed"] = _feed(feed)
-    if delivery.event is not WebhookEvent.NEW_ENTRIES:
+    if delivery.event not in ENTRIES_OF_EVENT:
         return payload
-    count, entries = await _new_entries(db, taken, feed.settings)
-    return payload | {"entry_count": count, "entries": await asyncio.to_thread(_entries, entries)} if count else None
+    count, entries = await _entries_to_report(db, taken, feed.settings)
+    if not count:
+        return None
+    filters: Mapping[int, EventFilter] = {}
+    if delivery.event is WebhookEvent.MATCHED_ENTRIES:
+        filters = await read_notifying_filters(db, taken.user_id, [entry.id for entry in entries])
+    return payload | {"entry_count": count, "entries": await asyncio.to_thread(_entries, entries, filters)}
 
 
-async def _new_entries(
+async def _entries_to_report(
     db: Database, taken: ClaimedDelivery, settings: FeedSettings
 ) -> tuple[int, Sequence[EventEntry]]:
-    """How many entries the refresh brought, and the newest of them, without those that the user's filters block."""
-    most = MOST_JUDGED if settings.has_rules else MOST_ENTRIES
-    count, entries = await read_event_entries(db, taken.delivery.feed_id, taken.refresh_token or "", most)
-    if settings.has_rules:
+    """How many entries of the refresh the event is about, and the newest of them, without those that rules block."""
+    delivery, has_rules = taken.delivery, settings.has_rules
+    most = MOST_JUDGED if has_rules else MOST_ENTRIES
+    count, entries = await read_event_entries(
+        db, delivery.event, delivery.feed_id, taken.user_id, taken.refresh_token or "", most
+    )
+    if has_rules:
         entries = await asyncio.to_thread(_not_blocked, stored_rules(settings), entries)
         count = len(entries)
     return count, entries[:MOST_ENTRIES]
@@ -210,17 +225,18 @@ def _feed(feed: EventFeed) -> dict[str, Any]:
     }
 
 
-def _entries(entries: Sequence[EventEntry]) -> list[dict[str, Any]]:
-    return [_entry(entry) for entry in entries]
+def _entries(entries: Sequence[EventEntry], filters: Mapping[int, EventFilter]) -> list[dict[str, Any]]:
+    return [_entry(entry, filters.get(entry.id)) for entry in entries]
 
 
-def _entry(entry: EventEntry) -> dict[str, Any]:
-    return {
+def _entry(entry: EventEntry, matched_by: EventFilter | None) -> dict[str, Any]:
+    fields = {
         "id": entry.id,
         "title": entry.title,
-        "link": shown_link(entry.link),
+        "link": entry.link,
         "author": entry.author,
         "published_at": entry.published_at,
         "undated": entry.undated,
         "summary": plain_text(entry.summary or entry.content_html or "", SUMMARY),
     }
+    return fields if matched_by is None else fields | {"filter": matched_by._asdict()}

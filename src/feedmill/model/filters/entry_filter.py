@@ -71,7 +71,8 @@ class FilterActions(Struct, frozen=True, gc=False, omit_defaults=True):
             (FilterAction.READ, self.read),
             (FilterAction.STAR, self.star),
             (FilterAction.LATER, self.later),
-            (FilterAction.HIDE, self.hide),
+            # What is read is not unread either.
+            (FilterAction.HIDE, self.hide and not self.read),
             (FilterAction.RAISE, self.raise_to_top),
             (FilterAction.NOTIFY, self.notify),
             (FilterAction.FULL_TEXT, self.full_text),

@@ -19,7 +19,7 @@ from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
-EventName = Literal["entries.new", "feed.failing", "feed.healed"]
+EventName = Literal["entries.new", "entries.matched", "feed.failing", "feed.healed"]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=10, description="The events that it is called for.")]
 
 

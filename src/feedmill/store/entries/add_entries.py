@@ -94,16 +94,21 @@ def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: 
         "first_seen_at": at,
         "last_seen_at": at,
     }
-    images = [image for entry in new for image in _images(feed_id, entry, at)]
     unread_params = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
         *steps_to_index_entries(feed_id, new),
-        *([Step(IMAGE, images)] if images else []),
+        *steps_to_add_images(feed_id, new, at),
         # Counts first: mark-all-read takes the same rows first, so the two run one after the other.
         Step(COUNT_UNREAD, unread_params),
         Step(UNREAD, unread_params),
     ]
+
+
+def steps_to_add_images(feed_id: int, new: Sequence[NewEntry], at: str) -> list[Step]:
+    """The step that adds the image tasks of new entries."""
+    images = [image for entry in new for image in _images(feed_id, entry, at)]
+    return [Step(IMAGE, images)] if images else []
 
 
 def steps_to_add_revisions(revised: Sequence[Revision], at: str) -> list[Step]:

@@ -7,13 +7,14 @@ from typing import Any
 from sqlalchemy import and_, bindparam, func, select
 
 from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.timestamps import to_iso
 from feedmill.store.columns import Id
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
+from feedmill.store.dialect import InsertNew, as_list, one_of
 from feedmill.store.entries.labels import steps_to_label, steps_to_unlabel
-from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
-from feedmill.store.schema import entries, states, subscriptions, unread
+from feedmill.store.entries.unread_changes import unread_changes
+from feedmill.store.schema import entries, filter_effects, states, unread
 
 # More than a person reads between two requests: marks of so many have one time.
 MOST_IN_ORDER = 100
@@ -32,59 +33,14 @@ LATER = _change.values(later_at=func.coalesce(states.c.later_at, bindparam("now"
 NOT_LATER = _change.values(later_at=None, later_until=None)
 LABELS_CHANGED = _change
 
-# --- unread list and counts --------------------------------------------------------------------------------
-
-LOCK = (
-    select(subscriptions.c.id)
-    .where(of_user, subscriptions.c.feed_id.in_(select(entries.c.feed_id).where(_chosen)))
-    .order_by(subscriptions.c.id)
-    .with_for_update()
+# What a user marks is theirs: no undo of a filter touches it any more.
+TAKE_OVER = filter_effects.delete().where(
+    filter_effects.c.user_id == bindparam("of_user"),
+    one_of(filter_effects.c.action, "actions"),
+    one_of(filter_effects.c.entry_id, "ids"),
 )
-_unread_row = and_(
-    unread.c.list_id == UNREAD_LIST_ID, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
-)
-_leaving = (
-    select(unread.c.subscription_id.label("of_subscription"), func.count().label("n"))
-    .select_from(entries.join(unread, _unread_row))
-    .where(_chosen)
-    .group_by(unread.c.subscription_id)
-    .subquery("leaving")
-)
-UNCOUNT = (
-    subscriptions.update()
-    .where(subscriptions.c.id == _leaving.c.of_subscription)
-    .values(unread_count=subscriptions.c.unread_count - _leaving.c.n)
-)
-# By the primary key, because there is no index by entry. The + 0 keeps SQLite from probing every pair of time and
-# entry.
-DROP_UNREAD = unread.delete().where(
-    unread.c.list_id == UNREAD_LIST_ID,
-    unread.c.sort_at.in_(select(entries.c.sort_at).where(_chosen)),
-    one_of(unread.c.entry_id + 0, "ids"),
-)
-_reader = subscriptions.alias("reader")
-_absent = entries.join(
-    _reader, and_(_reader.c.feed_id == entries.c.feed_id, _reader.c.user_id == bindparam("of_user"))
-).outerjoin(unread, _unread_row)
-_is_absent = and_(_chosen, unread.c.entry_id.is_(None))
-_coming = (
-    select(_reader.c.id.label("of_subscription"), func.count().label("n"))
-    .select_from(_absent)
-    .where(_is_absent)
-    .group_by(_reader.c.id)
-    .subquery("coming")
-)
-COUNT = (
-    subscriptions.update()
-    .where(subscriptions.c.id == _coming.c.of_subscription)
-    .values(unread_count=subscriptions.c.unread_count + _coming.c.n)
-)
-ADD_UNREAD = insert_selected(
-    unread,
-    select(UNREAD_LIST_ID.label("a"), entries.c.sort_at.label("b"), entries.c.id.label("c"), _reader.c.id.label("d"))
-    .select_from(_absent)
-    .where(_is_absent),
-)
+TAKE_OVER_LABELS = TAKE_OVER.where(one_of(filter_effects.c.target_id, "label_ids"))
+_UNREAD = unread_changes(_chosen, one_of(unread.c.entry_id + 0, "ids"))
 
 
 def steps_to_mark(
@@ -95,15 +51,32 @@ def steps_to_mark(
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now), "until": to_iso(until)}
     statements: list[Any] = [
         INSERT,
-        *_if_set(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
+        *_if_set(marks.read, [*_UNREAD.to_drop, READ], [*_UNREAD.to_add, NOT_READ]),
         *_if_set(marks.starred, [STAR], [NO_STAR]),
         *_if_set(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
         *([LABELS_CHANGED] if marks.add_labels or marks.remove_labels else []),
     ]
     return [
+        *_steps_to_take_over(params, marks),
         *(Step(statement, _in_order(params, ids, now) if statement is READ else params) for statement in statements),
         *steps_to_label(user_id, ids, marks.add_labels),
         *steps_to_unlabel(user_id, ids, marks.remove_labels),
+    ]
+
+
+def _steps_to_take_over(params: dict[str, Any], marks: EntryMarks) -> list[Step]:
+    """Forgets that filters made the marks that the user sets or removes now."""
+    kinds: tuple[tuple[object, tuple[FilterAction, ...]], ...] = (
+        (marks.read, (FilterAction.READ, FilterAction.HIDE, FilterAction.RAISE)),
+        (marks.starred, (FilterAction.STAR,)),
+        (marks.later, (FilterAction.LATER,)),
+    )
+    actions = [str(action) for value, some in kinds if value is not None for action in some]
+    label_ids = [*marks.add_labels, *marks.remove_labels]
+    labels = {"actions": as_list([str(FilterAction.LABEL)]), "label_ids": as_list(label_ids)}
+    return [
+        *([Step(TAKE_OVER, params | {"actions": as_list(actions)})] if actions else []),
+        *([Step(TAKE_OVER_LABELS, params | labels)] if label_ids else []),
     ]
 
 

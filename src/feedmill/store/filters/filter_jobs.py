@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, and_, bindparam, case, select
+from sqlalchemy import Integer, and_, bindparam, case, func, select
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.filters.filter_history import FilterJob, FilterJobKind
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import insert_new
+from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.leases import Leases
-from feedmill.store.schema import filter_jobs, filters
+from feedmill.store.schema import filter_effects, filter_jobs, filters
 
 _job = filter_jobs.c
 _shown = ("id", "filter_id", "kind", "status", "total", "looked_at", "changed", "undoes_job_id", "created_at")
@@ -55,10 +56,17 @@ ADVANCE = _the_claimed.ordered_values(
     ("claim_check", _claim_check),
     ("chunk_start", bindparam("new_start")),
     ("total", bindparam("new_total")),
-    ("looked_at", bindparam("new_looked_at")),
-    ("changed", bindparam("new_changed")),
+    ("looked_at", _job.looked_at + bindparam("more_looked_at", type_=Integer)),
+    ("changed", _job.changed + bindparam("more_changed", type_=Integer)),
     ("next_attempt_at", bindparam("until")),
 )
+_changed = select(func.count(filter_effects.c.entry_id.distinct())).where(
+    filter_effects.c.user_id == _job.user_id,
+    filter_effects.c.job_id == _job.id,
+    one_of(filter_effects.c.action, "actions"),
+    one_of(filter_effects.c.entry_id, "ids"),
+)
+COUNT_CHANGED = _the_claimed.values(changed=_job.changed + _changed.scalar_subquery())
 FINISH = _the_claimed.where(_job.claim_token == bindparam("token")).values(status="done", **_ended)
 
 
@@ -76,9 +84,16 @@ class ClaimedFilterJob(NamedTuple):
     kind: FilterJobKind
     undoes_job_id: int | None
     total: int
-    looked_at: int
-    changed: int
     chunk_start: str
+    created_at: str
+
+
+class ChunkProgress(NamedTuple):
+    """Where the next chunk begins, and how many entries this one looked at and changed."""
+
+    chunk_start: str
+    looked_at: int
+    changed: int = 0
 
 
 async def start_filter_job(
@@ -129,22 +144,29 @@ async def take_filter_job(db: Database, now: datetime) -> ClaimedFilterJob | Non
 
 
 async def advance_filter_job(
-    db: Database, before: ClaimedFilterJob, after: ClaimedFilterJob, until: datetime, steps: Sequence[Step]
-) -> None:
+    db: Database, job: ClaimedFilterJob, progress: ChunkProgress, until: datetime, steps: Sequence[Step]
+) -> ClaimedFilterJob:
     """Runs the steps of a chunk and moves the job on, in one batch; raises `FilterJobLost`."""
     row = {
-        "job": before.id,
-        "token": before.token,
-        "new_start": after.chunk_start,
-        "new_total": after.total,
-        "new_looked_at": after.looked_at,
-        "new_changed": after.changed,
+        "job": job.id,
+        "token": job.token,
+        "new_start": progress.chunk_start,
+        "new_total": job.total,
+        "more_looked_at": progress.looked_at,
+        "more_changed": progress.changed,
         "until": to_iso(until),
     }
     try:
         await db.batch([Step(ADVANCE, row), *steps])
     except ConstraintViolated as error:
-        raise FilterJobLost(f"filter job {before.id}: {error}") from error
+        raise FilterJobLost(f"filter job {job.id}: {error}") from error
+    return job._replace(chunk_start=progress.chunk_start)
+
+
+def step_to_count_changed(job: ClaimedFilterJob, ids: Sequence[int]) -> Step:
+    """Counts those of these entries that the job has changed; it follows the steps that change them."""
+    row = {"job": job.id, "ids": as_list(list(ids)), "actions": as_list([str(action) for action in FilterAction])}
+    return Step(COUNT_CHANGED, row)
 
 
 async def finish_filter_job(db: Database, job: ClaimedFilterJob, now: datetime) -> None:

@@ -28,9 +28,9 @@ def _digits(moment: ColumnElement[str]) -> ColumnElement[str]:
 
 # The batch number is the time of the refresh that brought the entry, such as 20260218083000. It grows, is readable,
 # and does not depend on when the entry is put into the pool.
-_batch_number = cast(_digits(entries.c.first_seen_at), BigInteger)
+batch_number = cast(_digits(entries.c.first_seen_at), BigInteger)
 _columns = ["group_id", "kind", "entry_id", "batch_id", "changed_at"]
-_joining = select(pool_groups.c.id, bindparam("kind"), entries.c.id, _batch_number, bindparam("at")).where(
+_joining = select(pool_groups.c.id, bindparam("kind"), entries.c.id, batch_number, bindparam("at")).where(
     pool_groups.c.id == bindparam("group")
 )
 # Locked until the batch ends, so that nobody deletes the groups meanwhile.

@@ -59,6 +59,26 @@ async def find_best_matches(
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 
+class MatchKey(NamedTuple):
+    """An entry that matches, and its place, by which matches are ordered."""
+
+    entry_id: int
+    place: int
+
+
+async def find_match_keys(
+    db: Database, condition: SearchCondition, user_id: int, most: int, below: int | None = None
+) -> list[MatchKey]:
+    """The newest entries that match, in order, those below a place if it is given; only their keys."""
+    dialect = search_dialect(db.dialect_name)
+    search = prepare_search(condition, dialect.match_text)
+    driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
+    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, most, below is None)
+    bounds = {} if below is None else {"below_second": below // IDS_PER_SECOND, "below_id": below % IDS_PER_SECOND}
+    rows = await db.query(match_keys_statement(key), {**_of(user_id), **search.params, **bounds})
+    return [MatchKey(row["entry_id"], row["place"]) for row in rows]
+
+
 async def count_matches(db: Database, condition: SearchCondition, user_id: int, most: int) -> int:
     """How many entries match, counted up to `most`."""
     dialect = search_dialect(db.dialect_name)
@@ -89,6 +109,13 @@ def newest_statement(key: StatementKey) -> Select[Any]:
     """The statement for a page of the newest matches with the columns that a list shows."""
     keys = keys_by_date(key).subquery("keys")
     return select_listed_entries(keys).order_by(keys.c.place.desc())
+
+
+@lru_cache(maxsize=256)
+def match_keys_statement(key: StatementKey) -> Select[Any]:
+    """The statement for the keys of a page of the newest matches, in order."""
+    keys = keys_by_date(key).subquery("keys")
+    return select(keys.c.entry_id, keys.c.place).order_by(keys.c.place.desc())
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, String, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, String, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.sql.dml import Insert
 
 from feedmill.i18n.messages import Message, message_to_stored
@@ -16,31 +16,33 @@ from feedmill.store.leases import Leases
 from feedmill.store.schema import deliveries, subscriptions, webhooks
 from feedmill.store.webhooks.deliveries import to_delivery
 
-# Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
-QUEUE_EVENT = (
-    Insert(deliveries)
-    .from_select(
-        ["webhook_id", "feed_id", "event", "refresh_token", "next_attempt_at", "created_at"],
-        select(
-            webhooks.c.id,
-            subscriptions.c.feed_id,
-            bindparam("event"),
-            bindparam("of_refresh"),
-            bindparam("due_at"),
-            bindparam("at"),
-        )
-        .join(subscriptions, subscriptions.c.user_id == webhooks.c.user_id)
-        .where(
-            subscriptions.c.feed_id == bindparam("of_feed"),
-            subscriptions.c.paused == 0,
-            webhooks.c.paused == 0,
-            webhooks.c.events.like(bindparam("named")),
-            or_(subscriptions.c.settings.is_(None), subscriptions.c.settings.not_like('%"notify":false%')),
-        )
-        .with_for_update(read=True, key_share=True),
-    )
-    .inline()
-)
+_event = select(
+    webhooks.c.id,
+    subscriptions.c.feed_id,
+    bindparam("event"),
+    bindparam("of_refresh"),
+    bindparam("due_at"),
+    bindparam("at"),
+).join(subscriptions, subscriptions.c.user_id == webhooks.c.user_id)
+
+
+def _queue(*which: ColumnElement[bool]) -> Insert:
+    """Queues an event of a feed for the webhooks of its subscribers that want it."""
+    # Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
+    wanting = _event.where(
+        subscriptions.c.feed_id == bindparam("of_feed"),
+        subscriptions.c.paused == 0,
+        webhooks.c.paused == 0,
+        webhooks.c.events.like(bindparam("named")),
+        *which,
+    ).with_for_update(read=True, key_share=True)
+    columns = ["webhook_id", "feed_id", "event", "refresh_token", "next_attempt_at", "created_at"]
+    return Insert(deliveries).from_select(columns, wanting).inline()
+
+
+QUEUE_EVENT = _queue(or_(subscriptions.c.settings.is_(None), subscriptions.c.settings.not_like('%"notify":false%')))
+# Whoever wrote a filter that notifies wants it, also of feeds whose other entries are not notified.
+QUEUE_MATCHES = _queue(one_of(webhooks.c.user_id, "users"))
 
 _of = deliveries.c
 _due = and_(_of.status == DeliveryStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
@@ -174,9 +176,15 @@ def _taken(row: Row, token: str) -> ClaimedDelivery:
 
 def step_to_queue_event(event: WebhookEvent, feed_id: int, refresh_token: str, now: datetime) -> Step:
     """The step that queues an event of a feed for the webhooks of its subscribers that want it."""
-    at = to_iso(now)
-    named = f'%"{event}"%'
-    return Step(
-        QUEUE_EVENT,
-        {"event": event, "of_feed": feed_id, "of_refresh": refresh_token, "due_at": at, "at": at, "named": named},
-    )
+    return Step(QUEUE_EVENT, _event_values(event, feed_id, refresh_token, now))
+
+
+def steps_to_queue_matches(user_ids: Sequence[int], feed_id: int, refresh_token: str, now: datetime) -> list[Step]:
+    """Queues what filters of these users matched, for their webhooks that want it."""
+    values = _event_values(WebhookEvent.MATCHED_ENTRIES, feed_id, refresh_token, now)
+    return [Step(QUEUE_MATCHES, values | {"users": as_list(list(user_ids))})] if user_ids else []
+
+
+def _event_values(event: WebhookEvent, feed_id: int, refresh_token: str, now: datetime) -> dict[str, Any]:
+    at, named = to_iso(now), f'%"{event}"%'
+    return {"event": event, "of_feed": feed_id, "of_refresh": refresh_token, "due_at": at, "at": at, "named": named}

@@ -1,14 +1,19 @@
 """Reads the feed and the new entries that a webhook event reports."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlalchemy import Integer, bindparam, func, select
+from sqlalchemy import Integer, bindparam, exists, func, select
 
 from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.feed import without_owner
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.filters.entry_filter import FilterAction
+from feedmill.model.webhook import WebhookEvent
 from feedmill.store.database import Database, Row
-from feedmill.store.schema import entries, feeds, subscriptions
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, feeds, filter_effects, filters, subscriptions
 from feedmill.store.subscriptions.feed_settings import decode_settings
 
 FEED = (
@@ -27,7 +32,10 @@ FEED = (
     .where(feeds.c.id == bindparam("feed_id"), subscriptions.c.user_id == bindparam("reader"))
 )
 _of_refresh = (entries.c.feed_id == bindparam("feed_id"), entries.c.refresh_token == bindparam("refresh_token"))
-NEW_ENTRIES = (
+_effect = exists().where(filter_effects.c.user_id == bindparam("reader"), filter_effects.c.entry_id == entries.c.id)
+_is_hidden = _effect.where(filter_effects.c.action == FilterAction.HIDE)
+_is_matched = _effect.where(filter_effects.c.action == FilterAction.NOTIFY)
+_entries = (
     select(
         entries.c.id,
         entries.c.title,
@@ -42,7 +50,21 @@ NEW_ENTRIES = (
     .order_by(entries.c.sort_at.desc(), entries.c.id.desc())
     .limit(bindparam("most", type_=Integer))
 )
-COUNT_NEW_ENTRIES = select(func.count().label("n")).where(*_of_refresh)
+_count = select(func.count().label("n")).where(*_of_refresh)
+# What the reader's filters hide is not reported.
+ENTRIES_OF_EVENT = {
+    WebhookEvent.NEW_ENTRIES: (_count.where(~_is_hidden), _entries.where(~_is_hidden)),
+    WebhookEvent.MATCHED_ENTRIES: (_count.where(_is_matched), _entries.where(_is_matched)),
+}
+FILTERS_OF_ENTRIES = (
+    select(filter_effects.c.entry_id, filters.c.id, filters.c.name)
+    .join(filters, filters.c.id == filter_effects.c.filter_id)
+    .where(
+        filter_effects.c.user_id == bindparam("reader"),
+        filter_effects.c.action == FilterAction.NOTIFY,
+        one_of(filter_effects.c.entry_id, "ids"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +96,34 @@ class EventEntry:
     content_html: str | None
 
 
+class EventFilter(NamedTuple):
+    """The filter that notifies of an entry."""
+
+    id: int
+    name: str
+
+
 async def read_event_feed(db: Database, feed_id: int, user_id: int) -> EventFeed | None:
     """The feed as its subscriber knows it; None when it is deleted or not subscribed to any more."""
     rows = await db.query(FEED, {"feed_id": feed_id, "reader": user_id})
     return _event_feed(rows[0]) if rows else None
 
 
-async def read_event_entries(db: Database, feed_id: int, refresh_token: str, most: int) -> tuple[int, list[EventEntry]]:
-    """How many entries a refresh brought, and the newest of them."""
-    key = {"feed_id": feed_id, "refresh_token": refresh_token}
-    [count] = await db.query(COUNT_NEW_ENTRIES, key)
-    rows = await db.query(NEW_ENTRIES, key | {"most": most})
+async def read_event_entries(
+    db: Database, event: WebhookEvent, feed_id: int, user_id: int, refresh_token: str, most: int
+) -> tuple[int, list[EventEntry]]:
+    """How many entries of a refresh the event reports to the user, and the newest of them."""
+    key = {"feed_id": feed_id, "refresh_token": refresh_token, "reader": user_id}
+    counting, newest = ENTRIES_OF_EVENT[event]
+    [count] = await db.query(counting, key)
+    rows = await db.query(newest, key | {"most": most})
     return int(count["n"]), [EventEntry(**{**row, "undated": bool(row["undated"])}) for row in rows]
+
+
+async def read_notifying_filters(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, EventFilter]:
+    """By entry the filter of the user that notifies of it."""
+    rows = await db.query(FILTERS_OF_ENTRIES, {"reader": user_id, "ids": as_list(list(ids))})
+    return {row["entry_id"]: EventFilter(row["id"], row["name"]) for row in rows}
 
 
 def _event_feed(row: Row) -> EventFeed:

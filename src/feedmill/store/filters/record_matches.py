@@ -1,0 +1,163 @@
+"""Steps that record what filters matched among the new entries of a refresh, and do what they say.
+
+They follow the steps that add the entries and their unread rows. First come the rows of the filters, which are locked
+thereby: a user who is deleted meanwhile is no error.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, String, bindparam, case, func, literal, or_, select
+
+from feedmill.model.filters.entry_filter import FilterAction
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Step
+from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
+from feedmill.store.entries.full_texts import steps_to_queue_full_texts
+from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
+from feedmill.store.filters.effect_conditions import CHANGES, POOL_TEXTS, new_effects
+from feedmill.store.pools.gather_entries import LOCK_GROUPS, batch_number
+from feedmill.store.schema import entries, filter_effects, filter_hits, filters, pool_items, states
+from feedmill.store.webhooks.delivery_queue import steps_to_queue_matches
+
+_new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
+_at = bindparam("at", type_=String)
+COUNT_HITS = (
+    filters.update()
+    .where(filters.c.id == bindparam("of_filter"))
+    .values(hit_count=filters.c.hit_count + bindparam("number", type_=Integer), last_hit_at=bindparam("at"))
+)
+HITS = insert_selected(
+    filter_hits,
+    select(filters.c.id.label("a"), entries.c.id.label("b"), _at.label("c")).where(
+        filters.c.id == bindparam("of_filter"), *_new_entries
+    ),
+)
+EFFECTS = {
+    action: insert_selected(filter_effects, new_effects.where(*_new_entries, changes))
+    for action, changes in CHANGES.items()
+}
+
+_done = filter_effects.c
+_of_new_entries = select(_done.user_id, _done.entry_id).join(entries, entries.c.id == _done.entry_id)
+
+
+def _when(action: FilterAction) -> Any:
+    return func.max(case((_done.action == action, _done.at)))
+
+
+MARKS = (FilterAction.READ, FilterAction.STAR, FilterAction.LATER)
+# One row for all marks of an entry. Nobody has a state of a new entry.
+MARK = InsertNew(states).from_select(
+    ["user_id", "entry_id", "read_at", "starred_at", "later_at", "later_until", "changed_at"],
+    _of_new_entries.add_columns(
+        *map(_when, MARKS),
+        func.max(case((_done.action == FilterAction.LATER, bindparam("later_until", type_=String)))),
+        func.max(_done.at),
+    )
+    .where(*_new_entries, or_(*(_done.action == action for action in MARKS)))
+    .group_by(_done.user_id, _done.entry_id),
+)
+ADD_TO_POOLS = tuple(
+    InsertNew(pool_items).from_select(
+        ["group_id", "kind", "entry_id", "batch_id", "changed_at"],
+        select(_done.target_id, literal(str(kind)), entries.c.id, batch_number, _at)
+        .join(entries, entries.c.id == _done.entry_id)
+        .where(*_new_entries, _done.action == FilterAction.POOL, func.trim(text) != ""),
+    )
+    for kind, text in POOL_TEXTS.items()
+)
+
+
+class MatchedFilter(NamedTuple):
+    """The new entries, by guid, that a filter matched, and those that each of its actions changes."""
+
+    filter_id: int
+    user_id: int
+    subscription_id: int
+    guids: Sequence[str]
+    changes: Mapping[tuple[FilterAction, int], Sequence[str]]
+
+
+def steps_to_record_matches(
+    feed_id: int, refresh_token: str, matched: Sequence[MatchedFilter], now: datetime, later_until: datetime
+) -> list[Step]:
+    """Records the matches and applies the actions of the filters to new entries."""
+    if not matched:
+        return []
+    same = {"feed": feed_id, "at": to_iso(now)}
+    return [
+        *_steps_to_record(same, sorted(matched)),
+        *_steps_to_mark(same | {"later_until": to_iso(later_until)}, matched),
+        *_steps_to_hide(feed_id, matched),
+        *_steps_to_label(feed_id, matched),
+        *_steps_to_fill_pools(same, matched),
+        *steps_to_queue_full_texts(feed_id, _guids(matched, FilterAction.FULL_TEXT), now),
+        *steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
+    ]
+
+
+def _steps_to_record(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
+    hits = [
+        {**same, "of_filter": each.filter_id, "guids": as_list(list(each.guids)), "number": len(each.guids)}
+        for each in matched
+    ]
+    effects: dict[FilterAction, list[dict[str, Any]]] = {}
+    for each in matched:
+        for (action, target_id), guids in each.changes.items():
+            row = {**same, "of_filter": each.filter_id, "guids": as_list(list(guids))}
+            effects.setdefault(action, []).append(row | {"action": action, "target": target_id, "job": None})
+    return [
+        Step(COUNT_HITS, hits),
+        Step(HITS, hits),
+        *(Step(EFFECTS[action], rows) for action, rows in effects.items()),
+    ]
+
+
+def _steps_to_mark(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
+    guids = _guids(matched, *MARKS)
+    return [Step(MARK, {**same, "guids": as_list(guids)})] if guids else []
+
+
+def _steps_to_hide(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:
+    hidden: dict[int, list[MatchedFilter]] = {}
+    for each in matched:
+        hidden.setdefault(each.subscription_id, []).append(each)
+    return [
+        step
+        for subscription_id, some in sorted(hidden.items())
+        for step in steps_to_block_entries(subscription_id, feed_id, _guids(some, FilterAction.READ, FilterAction.HIDE))
+    ]
+
+
+def _steps_to_label(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:
+    return [
+        step
+        for each in matched
+        for (action, label_id), guids in each.changes.items()
+        if action is FilterAction.LABEL
+        for step in steps_to_label_entries(each.user_id, [label_id], feed_id, guids)
+    ]
+
+
+def _steps_to_fill_pools(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
+    guids = _guids(matched, FilterAction.POOL)
+    if not guids:
+        return []
+    groups = {id for each in matched for action, id in each.changes if action is FilterAction.POOL}
+    row = {**same, "guids": as_list(guids)}
+    return [
+        Step(LOCK_GROUPS, {"groups": as_list(sorted(groups))}),
+        *(Step(add, row) for add in ADD_TO_POOLS),
+    ]
+
+
+def _guids(matched: Iterable[MatchedFilter], *actions: FilterAction) -> list[str]:
+    """The entries that one of these actions changes."""
+    changes = [change for each in matched for change in each.changes.items()]
+    return sorted({guid for (action, _), guids in changes if action in actions for guid in guids})
+
+
+def _users(matched: Iterable[MatchedFilter], action: FilterAction) -> list[int]:
+    return sorted({each.user_id for each in matched if (action, 0) in each.changes})
