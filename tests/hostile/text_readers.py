@@ -460,6 +460,7 @@ READERS: dict[str, Read] = {
     "store.search.tokenizer.words_of_html": tokenizer.words_of_html,
     "store.search.tokenizer.words_of_html: in a tag": lambda text: tokenizer.words_of_html(f"<script {text}"),
     "store.search.tokenizer.words_of_html: after a comment": lambda text: tokenizer.words_of_html(f"<!-- -->{text}"),
+    "store.search.tokenizer.visible_text": tokenizer.visible_text,
     "store.search.tokenizer.words_of_url": lambda text: tokenizer.words_of_url(f"https://{text}/{text}"),
     "store.search.tokenizer.fold_text": tokenizer.fold_text,
     "store.search.tokenizer.site_word": lambda text: tokenizer.site_word(text[: hosts.MAX_HOST_LENGTH]),

@@ -158,7 +158,8 @@ async def test_the_content_of_a_delivery_is_read_when_it_is_sent(any_db: Databas
     ids = await add_entries(any_db, ["one", "two", "three"])
     [taken] = await _take(any_db)
 
-    count, newest = await read_event_entries(any_db, taken.delivery.feed_id, taken.refresh_token or "", 2)
+    delivery, token = taken.delivery, taken.refresh_token or ""
+    count, newest = await read_event_entries(any_db, delivery.event, delivery.feed_id, hook.user_id, token, 2)
     feed = await read_event_feed(any_db, taken.delivery.feed_id, hook.user_id)
 
     assert (count, [entry.id for entry in newest]) == (3, [ids[2], ids[1]])

@@ -13,6 +13,7 @@ from feedmill.library.filters.manage_filters import find_filter
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.filters.filter_history import LASTING_ACTIONS, FilterEffect
 from feedmill.store.database import Database
+from feedmill.store.entries.visible_entries import visible_entries
 from feedmill.store.filters import effects as store
 from feedmill.store.filters.undo_effects import EffectKey, steps_to_undo
 
@@ -33,7 +34,12 @@ class FilterHitPage(Struct, frozen=True):
 
 
 async def effects_of_entry(db: Database, user_id: int, entry_id: int) -> list[FilterEffect]:
-    """What the user's filters did to an entry, in the order of time; without what the user changed since."""
+    """What the user's filters did to an entry, in the order of time; `NotFound` if the user may not see it.
+
+    What the user has changed since is left out.
+    """
+    if not await visible_entries(db, user_id, [entry_id]):
+        raise NotFound(Message("error.no_such_entry"))
     return await store.effects_of_entries(db, user_id, [entry_id])
 
 

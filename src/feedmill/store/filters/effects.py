@@ -91,20 +91,25 @@ class EffectsToUndo(NamedTuple):
     until: str
     job_id: int | None = None
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"of_user": self.user_id, "of_filter": self.filter_id, "until": self.until, "job": self.job_id}
-
 
 async def next_effects(db: Database, wanted: EffectsToUndo, first_entry_id: int, most: int) -> list[EffectKey]:
     """The next effects by entry, from an entry on."""
-    rows = await db.query(NEXT, wanted.params | {"first": first_entry_id, "most": most})
+    rows = await db.query(NEXT, _params(wanted) | {"first": first_entry_id, "most": most})
     return [EffectKey(row["entry_id"], FilterAction(row["action"]), row["target_id"]) for row in rows]
 
 
 async def count_affected_entries(db: Database, wanted: EffectsToUndo) -> int:
-    [row] = await db.query(COUNT, wanted.params)
+    [row] = await db.query(COUNT, _params(wanted))
     return int(row["n"])
+
+
+def _params(wanted: EffectsToUndo) -> dict[str, Any]:
+    return {
+        "of_user": wanted.user_id,
+        "of_filter": wanted.filter_id,
+        "until": wanted.until,
+        "job": wanted.job_id,
+    }
 
 
 def _to_effect(row: Row) -> FilterEffect:

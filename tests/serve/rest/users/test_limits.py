@@ -9,6 +9,7 @@ from tests.serve.rest.site import Person, Site
 
 MADE: dict[CountedKind, tuple[str, dict[str, object]]] = {
     "bookmarks": ("/bookmarks", {"url": "https://example.org/page"}),
+    "filters": ("/filters", {"name": "Mills", "condition": "mill", "actions": {"star": True}}),
     "folders": ("/folders", {"name": "Mills"}),
     "labels": ("/labels", {"name": "mills"}),
     "saved_searches": ("/searches", {"name": "Mills", "query": "mill"}),

@@ -1,0 +1,1 @@
+"""`/api/filters`, `/api/mutes` and `/api/follows`; what filters did to an entry."""
