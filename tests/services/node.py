@@ -76,3 +76,10 @@ def _install() -> None:
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode != 0:
         raise ServiceMissing(f"no node from version {OLDEST} on, and pip can't install one: {done.stderr[-2000:]}")
+
+
+if __name__ == "__main__":
+    try:
+        install_package(Path(sys.argv[1]), sys.argv[2])
+    except ServiceMissing as missing:
+        sys.exit(str(missing))

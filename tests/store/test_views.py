@@ -86,13 +86,15 @@ async def test_the_fallback_of_the_fifth_document_finds_the_next_item(views: Dat
     await claim_items(views, pool, 1, PoolItemState.QUEUED, "filler/1", NOW)
 
     found = []
-    while rows := await select(views, FALLBACK, group_id=group.id):
-        found.append(rows[0]["text"])
-        await change(views, USED, id=rows[0]["id"])
+    for _ in range(4):
+        [row] = await select(views, FALLBACK, group_id=group.id)
+        found.append(row["text"])
+        await change(views, USED, id=row["id"])
 
     # Not the one that is in a list.
     assert found == ["text e", "text a", "text b", "text c"]
     assert await states(views) == [0, 0, 0, 2, 0]
+    assert await select(views, FALLBACK, group_id=group.id) == []
 
 
 async def test_titles_and_contents_are_current_and_as_they_were_sent(views: Database) -> None:
@@ -166,6 +168,8 @@ async def test_on_sqlite_a_claim_returns_a_row_once(views: Database, group: Pool
         (PoolItemState.AVAILABLE, PoolItemState.QUEUED, "UPDATE 0", PoolItemState.QUEUED),
         # Another program has just claimed it.
         (PoolItemState.AVAILABLE, PoolItemState.USED, "UPDATE 0", PoolItemState.USED),
+        # It was in a list, and another program has just reported it.
+        (PoolItemState.QUEUED, PoolItemState.USED, "UPDATE 0", PoolItemState.USED),
         # It was in a list, and has just been held back: this program has it.
         (PoolItemState.QUEUED, PoolItemState.HELD, "UPDATE 1", PoolItemState.USED),
     ],
@@ -289,3 +293,13 @@ async def test_creating_and_dropping_can_be_repeated(any_db: Database) -> None:
     assert await drop_views(any_db) == []
     with pytest.raises(StatementRefused):
         await select(any_db, "SELECT id FROM titles")
+
+
+@pytest.mark.parametrize("any_db", ["sqlite"], indirect=True)
+async def test_the_next_item_is_found_by_an_index_however_many_there_are(views: Database, group: PoolGroup) -> None:
+    rows = await select(views, f"EXPLAIN QUERY PLAN {FALLBACK}", group_id=group.id)
+
+    plan = "\n".join(str(row["detail"]) for row in rows)
+    assert "pool_items USING INDEX pool_items_next (group_id=? AND kind=? AND status=?)" in plan
+    assert "TEMP B-TREE" not in plan
+    assert "SCAN" not in plan
