@@ -96,7 +96,7 @@ DATA = (
     "option[contains(@value, '/')]",
 )
 # Commands, formats, and what is typed as code.
-NAMES = re.compile(r"feedmill pool create|feedmill pool import|feedmill restore|JSON Feed|Google Reader|\.ad, aside")
+NAMES = re.compile(r"feedmill (?:add|pool create|pool import|restore)|JSON Feed|Google Reader|\.ad, aside")
 # Or the name of a value that is missing.
 ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?:[ ,]+[a-z']{2,})+\b|\{\w+\}")
 
