@@ -23,6 +23,7 @@ from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.outbound_tools import OutboundTools
+from feedmill.library.services.service import SaveServices, make_save_services
 from feedmill.library.stories.join_new_entries import story_writes
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.open_pools import open_pools
@@ -57,6 +58,7 @@ class App:
     bookmarks: Bookmarks
     full_texts: FullTextFetcher
     icons: IconFetcher
+    services: SaveServices
 
 
 @asynccontextmanager
@@ -109,6 +111,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     bookmarks,
                     full_texts,
                     icons,
+                    make_save_services(outbound_tools, encryption),
                 )
 
 
@@ -126,7 +129,7 @@ def open_image_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -
 
 
 def open_outbound_task_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -> Client:
-    """A client for webhooks, bookmarked pages, icons and full articles: slow ones delay neither feeds nor images."""
+    """A client for webhooks, services, pages and icons: slow ones delay neither feeds nor images."""
     return _client(settings, pacer, blocks, settings.max_feed_bytes, OUTBOUND_TASKS_AT_ONCE)
 
 

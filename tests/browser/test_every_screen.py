@@ -55,6 +55,8 @@ PATHS = (
     "/settings/sessions",
     "/settings/api-keys",
     "/settings/apps",
+    "/settings/services",
+    "/settings/services/new?kind=template",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

@@ -67,3 +67,22 @@ def test_b_opens_the_original_behind(browser_user: BrowserUserMaker) -> None:
 
     opened.value.close()
     assert alice.page.url.endswith("/unread")
+
+
+def test_a_key_saves_the_article_to_the_services(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/settings/services/new?kind=linkding")
+    assert serious(alice.page) == []
+    alice.page.get_by_label("Address").fill("http://127.0.0.1:9/")
+    alice.page.get_by_label("Token").fill("t0ken")
+    alice.page.get_by_role("button", name="Add service").click()
+    alice.page.wait_for_url("**/settings/services")
+    alice.page.goto("/all")
+
+    alice.press("n", "S")
+    expect(alice.page.locator("#toasts")).to_contain_text("The article is being saved to Linkding.")
+
+    alice.press("x", "n", "x")
+    alice.page.locator(".bulk").get_by_text("Save to").click()
+    alice.page.locator(".bulk").get_by_role("button", name="Linkding").click()
+    expect(alice.page.locator("#toasts")).to_contain_text("2 articles are being saved to Linkding.")
+    expect(alice.page.locator(".pick:checked")).to_have_count(0)

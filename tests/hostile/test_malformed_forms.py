@@ -45,6 +45,9 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("/feed/{id:int}/edit", "keep_selector"): ("p:hover", ","),
     ("/feed/{id:int}/edit", "http_headers"): ("no colon",),
     ("/bookmarks", "url"): ("", "javascript:alert(1)"),
+    ("/settings/services", "address"): ("", "javascript:alert(1)", "ftp://example.org/"),
+    ("/settings/services", "token"): ("", "two words"),
+    ("/settings/services/{id:int}", "address"): ("", "javascript:alert(1)"),
     ("/settings/webhooks", "url"): ("", "javascript:alert(1)", "ftp://example.org/"),
     ("/settings/webhooks/{id:int}", "url"): ("", "javascript:alert(1)"),
     ("/folders", "name"): ("", " "),
@@ -54,6 +57,7 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 # The action is in the URL: these forms have no fields.
 ACTIONS = {
+    "/settings/services/{id:int}/{action}": "retry",
     "/settings/webhooks/{id:int}/{action}": "test",
     "/pools/{id:int}/{action}": "pause",
     "/pools/{id:int}/{kind}/{action}": "requeue",

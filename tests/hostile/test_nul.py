@@ -25,6 +25,7 @@ FORMS = (
     ("/feed/1/edit/preview", {"block_rules": NUL}),
     ("/bookmarks", {"url": "http://127.0.0.1/", "title": NUL, "note": NUL}),
     ("/settings/api-keys", {"name": NUL, "scope": "read"}),
+    ("/settings/services", {"kind": "linkding", "name": "Links", "address": "https://example.org", "token": NUL}),
     ("/settings/webhooks", {"url": NUL}),
     ("/pools/new", {"name": NUL}),
     ("/admin/users/new", {"name": NUL, "password": "correct horse battery"}),

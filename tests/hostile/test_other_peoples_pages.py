@@ -38,6 +38,7 @@ LISTS = [
     "/bookmarks",
     "/labels",
     "/folders",
+    "/settings/services",
     "/settings/webhooks",
     "/settings/api-keys",
     "/pools",
@@ -67,6 +68,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/bookmarks": {"url": site.web.url("/page")},
         "/feeds/refresh-all": {},
         "/api-keys": {"name": "mine", "scopes": ["read"]},
+        "/services": {"kind": "linkding", "name": "Links", "options": {"address": site.web.url("/"), "token": "t"}},
         "/webhooks": {"url": site.web.url("/hook"), "events": ["entries.new"]},
         "/pools": {"name": "mine"},
     }.items():
@@ -86,6 +88,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/bookmarks": schema.bookmarks,
         "/settings/sessions": schema.sessions,
         "/settings/api-keys": schema.api_keys,
+        "/settings/services": schema.services,
         "/settings/webhooks": schema.webhooks,
         "/settings/apps": schema.app_passwords,
         "/pools": schema.pool_groups,

@@ -74,7 +74,7 @@ class HttpSession:
         if chain.target.scheme == "http":
             headers |= headers_for_proxy
         async with self._session.request(
-            "GET" if chain.payload is None else "POST",
+            "GET" if chain.payload is None else chain.payload.method,
             URL(chain.target.url, encoded=True),
             data=chain.payload.body if chain.payload else None,
             headers=headers,

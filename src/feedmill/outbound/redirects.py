@@ -34,15 +34,17 @@ DEFAULT_PAUSES: dict[PauseScope, timedelta] = {"domain": timedelta(minutes=15), 
 
 @dataclass(frozen=True, slots=True)
 class RequestPayload:
-    """The body of a POST request."""
+    """What a request sends, and how. `wants_body`: the body of a successful response is read."""
 
     body: bytes
     content_type: str
+    method: str = "POST"
+    wants_body: bool = False
 
 
 @dataclass(slots=True)
 class RedirectChain:
-    """One request through its redirects: a GET, or a POST if it has a payload.
+    """One request through its redirects: a GET, or what its payload says.
 
     `target` is where the next request of the chain goes. `time_spent` leaves out the wait for turns.
     """
@@ -73,16 +75,18 @@ class RedirectChain:
         headers = request_headers(user_agent, self.validators, self.options)
         if self._first_target.may_share_secrets_with(self.target):
             headers |= secret_headers(self.options, self._first_target.credentials)
-        if self.payload is not None:
+        if self.payload is not None and self.payload.content_type:
             headers["Content-Type"] = self.payload.content_type
         return headers
 
     def follows(self, response: HttpResponse) -> bool:
-        """Whether the response is a redirect to follow. A POST follows none: its payload is for the first target."""
+        """Whether the response is a redirect to follow. A payload follows none: it is for the first target."""
         return self.payload is None and response.status in REDIRECT_STATUSES and bool(response.raw(b"location").strip())
 
     def wants_body(self, status: int) -> bool:
-        return self.payload is None and status in BODY_STATUSES
+        if self.payload is not None:
+            return self.payload.wants_body and 200 <= status <= 299
+        return status in BODY_STATUSES
 
     def follow(self, response: HttpResponse) -> None:
         """Makes the redirect's location the next target; raises `RefusedError` for a loop or too many redirects."""

@@ -1,4 +1,4 @@
-"""Delivers webhooks and fetches bookmarked pages, full articles and icons, each in a loop."""
+"""Delivers webhooks, saves articles to services, fetches bookmarked pages, full articles and icons, each in a loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,6 +12,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
+from feedmill.library.services.service import SaveServices
 from feedmill.library.webhooks.service import Webhooks
 
 log = get_logger(__name__)
@@ -27,6 +28,7 @@ class OutboundTasks:
     bookmarks: Bookmarks
     full_texts: FullTextFetcher
     icons: IconFetcher
+    services: SaveServices
     every: timedelta = CHECK_EVERY
 
     async def keep_running(self) -> None:
@@ -36,6 +38,7 @@ class OutboundTasks:
             loops.create_task(self._loop("read_bookmarked_pages", self.bookmarks.read_pages))
             loops.create_task(self._loop("fetch_full_texts", self.full_texts.fetch))
             loops.create_task(self._loop("fetch_feed_icons", self.icons.fetch))
+            loops.create_task(self._loop("save_to_services", self.services.send))
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
@@ -45,7 +48,7 @@ class OutboundTasks:
 
 def make_outbound_tasks(app: App) -> OutboundTasks:
     """The outbound tasks of an installation."""
-    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons)
+    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services)
 
 
 async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:

@@ -44,6 +44,7 @@ FORMS: Mapping[str, Form] = {
     "/positions": {"position": ["{entry}:0:93:1771403400000"]},
     "/marks/label": {"id": ["{entry}"], "label": "{label}", "next": "/unread"},
     "/marks/images": {"id": ["{entry}"], "next": "/unread"},
+    "/marks/save": {"id": ["{entry}"], "next": "/unread"},
     "/mark-all-read": {"view": "/feed/{feed}", "age": "7", "up_to": "{entry}"},
     "/mark-side-read": {
         "view": "/feed/{feed}",
@@ -100,6 +101,9 @@ FORMS: Mapping[str, Form] = {
     },
     "/settings/api-keys": {"name": "mine", "scope": ["read"], "days": "30"},
     "/settings/apps": {"app": "netnewswire", "name": "phone"},
+    "/settings/services": {"kind": "linkding", "name": "Links", "by_key": "yes", "address": "{url}", "token": "t0ken"},
+    "/settings/services/{id:int}": {"name": "Links", "address": "{url}", "token": "t0ken", "tags": "feeds"},
+    "/settings/services/{id:int}/{action}": {},
     "/settings/webhooks": {"url": "{url}", "event": ["entries.new"]},
     "/settings/webhooks/{id:int}": {"url": "{url}", "event": ["feed.failing"]},
     "/settings/webhooks/{id:int}/{action}": {},

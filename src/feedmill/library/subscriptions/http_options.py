@@ -59,7 +59,7 @@ def parse_http_options(written: Mapping[str, str], stored: str | None = None, *,
     return encode_options(
         FetchOptions(
             basic_auth=_login(fields["name"], fields["password"], before),
-            headers=_headers(fields["headers"]) if fields["headers"].strip() else before.headers,
+            headers=parse_header_lines(fields["headers"]) if fields["headers"].strip() else before.headers,
             verify_tls=verify_tls,
             **texts,
         )
@@ -106,7 +106,8 @@ def _login(name: str, password: str, before: FetchOptions) -> tuple[str, str] | 
     return name, password
 
 
-def _headers(text: str) -> dict[str, str]:
+def parse_header_lines(text: str) -> dict[str, str]:
+    """Headers, one on a line; `BadInput` if a line is none, or if there are too many."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     found = [_HEADER.fullmatch(line) for line in lines]
     if len(lines) > MAX_HEADERS or len(text) > MAX_OPTION_LENGTH or not all(found):

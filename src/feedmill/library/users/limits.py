@@ -12,7 +12,7 @@ from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.database import Database
 from feedmill.store.users.users import count_owned, user_of_id
 
-CountedKind = Literal["bookmarks", "filters", "folders", "labels", "saved_searches", "webhooks"]
+CountedKind = Literal["bookmarks", "filters", "folders", "labels", "saved_searches", "services", "webhooks"]
 
 # More than anybody needs, and few enough to load and show all of them.
 MAX_COUNTS: dict[CountedKind, int] = {
@@ -21,6 +21,7 @@ MAX_COUNTS: dict[CountedKind, int] = {
     "folders": 2_000,
     "labels": 1_000,
     "saved_searches": 500,
+    "services": 20,
     "webhooks": 20,
 }
 

@@ -25,6 +25,7 @@ from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
+from feedmill.serve.web.services import save_entries, service_pages
 from feedmill.serve.web.sidebar import row_menus, sidebar_counts, sidebar_pages
 from feedmill.serve.web.subscriptions import (
     add_feeds,
@@ -94,6 +95,8 @@ ROUTES = [
     *sessions.routes,
     *api_keys.routes,
     *apps.routes,
+    *save_entries.routes,
+    *service_pages.routes,
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,

@@ -754,3 +754,39 @@ CREATE TABLE IF NOT EXISTS story_sketches (
   PRIMARY KEY (entry_id),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS services (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  options LONGTEXT NOT NULL,
+  by_key INTEGER NOT NULL DEFAULT '0',
+  last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX services_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS service_saves (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  service_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'pending',
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  http_status SMALLINT,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  CONSTRAINT service_saves_once UNIQUE (service_id, entry_id),
+  FOREIGN KEY(service_id) REFERENCES services (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX service_saves_claimed (claim_token),
+  INDEX service_saves_of_entry (entry_id),
+  INDEX service_saves_waiting (status, next_attempt_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

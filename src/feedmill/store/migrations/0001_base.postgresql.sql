@@ -821,3 +821,43 @@ CREATE TABLE IF NOT EXISTS story_sketches (
   PRIMARY KEY (entry_id),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS services (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  options TEXT NOT NULL,
+  by_key INTEGER DEFAULT '0' NOT NULL,
+  last_success_at VARCHAR(24) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS services_of_user ON services (user_id);
+
+CREATE TABLE IF NOT EXISTS service_saves (
+  id BIGSERIAL NOT NULL,
+  service_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  http_status SMALLINT,
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  finished_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  CONSTRAINT service_saves_once UNIQUE (service_id, entry_id),
+  FOREIGN KEY(service_id) REFERENCES services (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS service_saves_claimed ON service_saves (claim_token);
+
+CREATE INDEX IF NOT EXISTS service_saves_of_entry ON service_saves (entry_id);
+
+CREATE INDEX IF NOT EXISTS service_saves_waiting ON service_saves (status, next_attempt_at);

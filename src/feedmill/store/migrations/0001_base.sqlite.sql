@@ -798,3 +798,41 @@ CREATE TABLE IF NOT EXISTS story_sketches (
   PRIMARY KEY (entry_id),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS services (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  options TEXT NOT NULL,
+  by_key INTEGER DEFAULT '0' NOT NULL,
+  last_success_at VARCHAR(24),
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS services_of_user ON services (user_id);
+
+CREATE TABLE IF NOT EXISTS service_saves (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  service_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  status VARCHAR(32) DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  http_status SMALLINT,
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  finished_at VARCHAR(24),
+  CONSTRAINT service_saves_once UNIQUE (service_id, entry_id),
+  FOREIGN KEY(service_id) REFERENCES services (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS service_saves_claimed ON service_saves (claim_token);
+
+CREATE INDEX IF NOT EXISTS service_saves_of_entry ON service_saves (entry_id);
+
+CREATE INDEX IF NOT EXISTS service_saves_waiting ON service_saves (status, next_attempt_at);

@@ -30,6 +30,7 @@ from feedmill.store.schema.pools import (
     pool_texts,
 )
 from feedmill.store.schema.search import saved_searches
+from feedmill.store.schema.services import service_saves, services
 from feedmill.store.schema.stories import story_entries, story_keys, story_sketches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
 from feedmill.store.schema.users import api_keys, app_passwords, own_css, sessions, sign_in_attempts, users
@@ -77,6 +78,8 @@ __all__ = [
     "raw_bodies",
     "revisions",
     "saved_searches",
+    "service_saves",
+    "services",
     "sessions",
     "sign_in_attempts",
     "states",

@@ -13,11 +13,21 @@ from feedmill.model.user import Actor, User
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import bookmarks, filters, folders, labels, saved_searches, unread_lists, users, webhooks
+from feedmill.store.schema import (
+    bookmarks,
+    filters,
+    folders,
+    labels,
+    saved_searches,
+    services,
+    unread_lists,
+    users,
+    webhooks,
+)
 
 _COUNTS = {
     table.name: select(func.count().label("n")).where(table.c.user_id == bindparam("of_user"))
-    for table in (bookmarks, filters, folders, labels, saved_searches, webhooks)
+    for table in (bookmarks, filters, folders, labels, saved_searches, services, webhooks)
 }
 _COUNTS["filters"] = _COUNTS["filters"].where(filters.c.deleted_at.is_(None))
 

@@ -45,6 +45,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("star", ("s", "f")),
             ("later", ("l",)),
             ("labels", ("t",)),
+            ("save_to", ("S",)),
             ("original", ("v",)),
             ("original_here", ("V",)),
             ("original_behind", ("b",)),

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from starlette.requests import Request
 
+from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.html.attached_media import MediaFile, add_attached_media
 from feedmill.html.frame_cards import find_frames, show_frame_cards
@@ -20,6 +21,7 @@ from feedmill.library.archive.archived_images import image_failures, image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user
 from feedmill.model.entry_marks import UserLabel
+from feedmill.model.services.save_service import SaveService, ServiceSave
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
@@ -45,11 +47,19 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class ArticleService:
+    """A service of the reader; `save` if the article was saved to it, or waits for it."""
+
+    service: SaveService
+    save: ServiceSave | None
+
+
+@dataclass(frozen=True, slots=True)
 class ArticleView:
     """An article in a view.
 
     `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
-    `labels` are all of the reader's, `chosen` is how they see the view.
+    `labels` and `services` are all of the reader's, `chosen` is how they see the view.
     """
 
     entry: Article
@@ -60,6 +70,7 @@ class ArticleView:
     attached: list[Attachment]
     labels: list[UserLabel]
     chosen: ListFilter | None = None
+    services: tuple[ArticleService, ...] = ()
 
     @property
     def playable(self) -> list[PlayableFile]:
@@ -98,7 +109,13 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
         app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within, drawing_url=drawing_path
     )
     shown = await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
-    return replace(shown, chosen=chosen)
+    return replace(shown, chosen=chosen, services=await _services(app, user_id, entry_id))
+
+
+async def _services(app: App, user_id: int, entry_id: int) -> tuple[ArticleService, ...]:
+    every = await app.services.all(user_id)
+    saves = {save.service_id: save for save in await app.services.saves_of_entry(user_id, entry_id)} if every else {}
+    return tuple(ArticleService(each, saves.get(each.id)) for each in every)
 
 
 async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:

@@ -119,6 +119,7 @@ async def _render(request: Request, listing: Listing, article: ArticleView | Non
         request,
         "entries/list.html",
         active=active,
+        services=await the_app(request).services.all(request.state.caller.user.id),
         listing=listing,
         article=article,
         failure=failure,

@@ -67,7 +67,7 @@ async def mark_entries(request: Request) -> Response:
         [(action, ids)] = changes
         result = await apply_marks_with_undo(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
         message = many_marked(MANY_MARKED.get(action, "list.changed"), result)
-        return await _answer(request, caller.user, local_path(sent.get("next")), message)
+        return await answer_with_message(request, caller.user, local_path(sent.get("next")), message)
     for action, ids in changes:
         await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
     if _wants_json(request):
@@ -106,7 +106,7 @@ async def mark_view_read(request: Request) -> Response:
     age = AGES.get(form_text(sent, "age"))
     wanted = MarkAllRead(opened.scope, now - age if age else None, _up_to(sent), opened.since)
     result = await mark_all_read(app.db, caller.user.id, wanted, now)
-    return await _answer(request, caller.user, address.path, many_marked("list.marked_all", result))
+    return await answer_with_message(request, caller.user, address.path, many_marked("list.marked_all", result))
 
 
 @accepts_form(
@@ -128,7 +128,7 @@ async def mark_side_of_entry(request: Request) -> Response:
     [entry_id], up_to = _ids([form_text(sent, "entry")]), _up_to(sent)
     above, now = form_text(sent, "side") == "above", datetime.now(UTC)
     result = await mark_side_read(db, caller.user.id, within, entry_id, now, above=above, up_to=up_to)
-    return await _answer(request, caller.user, address.path, many_marked("list.marked_all", result))
+    return await answer_with_message(request, caller.user, address.path, many_marked("list.marked_all", result))
 
 
 def many_marked(key: str, result: MarkAllReadResult) -> FlashMessage:
@@ -136,7 +136,7 @@ def many_marked(key: str, result: MarkAllReadResult) -> FlashMessage:
     return flash_success(key, result.undo, n=result.marked) if result.marked else flash_success("list.marked_none")
 
 
-async def _answer(request: Request, user: User, path: str, message: FlashMessage) -> Response:
+async def answer_with_message(request: Request, user: User, path: str, message: FlashMessage) -> Response:
     """Scripts get the message with the counts, forms the page with it."""
     if not _wants_json(request):
         return redirect(path, message)
@@ -157,7 +157,7 @@ async def undo_mark_all(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     await undo_mark_all_read(the_app(request).db, caller.user.id, form_text(sent, "undo"), datetime.now(UTC))
-    return await _answer(request, caller.user, local_path(sent.get("next")), flash_success("list.undone"))
+    return await answer_with_message(request, caller.user, local_path(sent.get("next")), flash_success("list.undone"))
 
 
 routes = [

@@ -28,7 +28,7 @@ async def label_entries(request: Request) -> Response:
     """Adds the label whose button was pressed, or the new one. Without either nothing changes."""
     caller = await signed_in(request)
     sent = await checked_form(request)
-    db, user_id, ids, name = the_app(request).db, caller.user.id, _selected_ids(sent), new_label_name(sent)
+    db, user_id, ids, name = the_app(request).db, caller.user.id, selected_ids(sent), new_label_name(sent)
     if not ids or not (name or sent.get("label")):
         return redirect(local_path(sent.get("next")), flash_success("list.nothing_selected") if not ids else None)
     chosen = read_id(form_text(sent, "label")) if sent.get("label") else await ensure_label(db, user_id, name)
@@ -40,14 +40,14 @@ async def label_entries(request: Request) -> Response:
 async def archive_images(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
-    wanted = await archive_images_now(the_app(request).db, caller.user.id, _selected_ids(sent), datetime.now(UTC))
+    wanted = await archive_images_now(the_app(request).db, caller.user.id, selected_ids(sent), datetime.now(UTC))
     return redirect(
         local_path(sent.get("next")),
         flash_success("list.images_wanted", n=wanted) if wanted else flash_success("list.nothing_selected"),
     )
 
 
-def _selected_ids(sent: FormData) -> list[int]:
+def selected_ids(sent: FormData) -> list[int]:
     ids = [read_id(id) for id in sent.getlist("id") if isinstance(id, str)]
     if len(ids) > MAX_MARKED_AT_ONCE:
         raise BadInput(Message("error.too_many_changed", most=MAX_MARKED_AT_ONCE))

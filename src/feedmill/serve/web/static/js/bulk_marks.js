@@ -21,7 +21,7 @@ async function undo(token, action, ids) {
   showToast(answer.message);
 }
 
-async function ask(path, fields) {
+export async function ask(path, fields) {
   await flush();
   const response = await send(path, fields).catch(() => null);
   if (response && mustSignIn(response)) return null;

@@ -5,6 +5,7 @@ import { showImages } from "./lightbox.js";
 import { enter } from "./menus.js";
 import { OVER, allOpen, one, openNewDialog, showToast, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./reading_pane.js";
+import { saveEntries } from "./save_to_services.js";
 import { current, list, more, pick, point, rowOf, step, toggle } from "./rows.js";
 
 const PATIENCE = 1200;
@@ -78,6 +79,7 @@ const OWN = {
   s: () => id() && toggle("star", id()),
   f: () => id() && toggle("star", id()),
   l: () => id() && toggle("later", id()),
+  S: () => id() && saveEntries([["id", id()]]),
   i: () => openId() && showImages(),
   x: () => current() && pick(current()),
   X: () => current() && pick(current(), true),

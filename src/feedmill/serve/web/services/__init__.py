@@ -1,0 +1,1 @@
+"""`/settings/services`: services that articles are saved to, and saving to them."""

@@ -1,0 +1,1 @@
+"""Services that articles are saved to, in the database."""
