@@ -60,7 +60,7 @@ def figures(quality: Quality) -> list[Cell]:
 
 
 def groups_of(entry: SignableEntry) -> set[bytes]:
-    words = [word.encode() for word in (*title_words(entry), *text_words(entry))]
+    words = [*title_words(entry), *text_words(entry)]
     return {b" ".join(group) for group in zip(words, words[1:], words[2:], strict=False)} or set(words)
 
 
@@ -86,7 +86,7 @@ def exact(one: set[bytes], other: set[bytes]) -> float:
 
 CANDIDATES: dict[str, tuple[Sign, Compare]] = {
     "the same link": (lambda entry: article_links(entry).all, lambda one, other: not {*one}.isdisjoint(other)),
-    "the same title": (lambda entry: " ".join(title_words(entry)), lambda one, other: one == other != ""),
+    "the same title": (lambda entry: b" ".join(title_words(entry)), lambda one, other: one == other != b""),
     "SimHash, 64 bits": (simhash, lambda one, other: 1 - (one ^ other).bit_count() / 64),
     "all groups of three words (Jaccard)": (groups_of, exact),
 }

@@ -1,6 +1,7 @@
 """The contract of databases, on SQLite, PostgreSQL, MariaDB and D1."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from sqlalchemy import bindparam, func, select, text
 
 from feedmill.errors import ConstraintViolated, StatementRefused
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import as_list, insert, insert_new, one_of
+from feedmill.store.dialect import as_list, insert, insert_new, looked_up, one_of
 from feedmill.store.schema import entries, feeds, instance_state, labels, users
 from tests.databases import connect
 
@@ -43,6 +44,23 @@ def fact(name: str, value: str) -> dict[str, str]:
 
 async def values_of(db: Database) -> dict[str, str]:
     return {row["name"]: row["value"] for row in await db.query(READ)}
+
+
+async def test_a_text_is_looked_up_for_each_row(any_db: Database) -> None:
+    await any_db.batch([Step(KEEP, [fact(f"{number}", "old") for number in range(len(AWKWARD) + 1)])])
+    texts = {f"{number}": value for number, value in enumerate(AWKWARD)}
+    change = instance_state.update().where(one_of(instance_state.c.name, "names"))
+
+    await any_db.batch(
+        [
+            Step(
+                change.values(value=looked_up("texts", instance_state.c.name)),
+                {"names": as_list([*texts]), "texts": json.dumps(texts)},
+            )
+        ]
+    )
+
+    assert await values_of(any_db) == texts | {f"{len(AWKWARD)}": "old"}
 
 
 @pytest.mark.parametrize("value", AWKWARD)

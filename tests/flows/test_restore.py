@@ -144,6 +144,14 @@ async def test_a_second_restore_changes_nothing(deployed: ArchiveEnvironment, mo
     assert await all_rows(deployed) == once
 
 
+async def test_bodies_from_before_a_change_of_guids_bring_nothing_again(deployed: ArchiveEnvironment) -> None:
+    old, new = ([item(name, guid=f"{guid}-{name}") for name in "abc"] for guid in ("old", "new"))
+    await collect(deployed, old, new)
+
+    assert await deployed.preview() == await deployed.restore() == RestoreReport(bodies=2)
+    assert {row["guid"] for row in await deployed.rows(entries)} == {"new-a", "new-b", "new-c"}
+
+
 async def test_a_healthy_feed_has_nothing_to_restore(deployed: ArchiveEnvironment) -> None:
     texts = [[item("a", text), item("b")] for text in ("one", "two", "one", "three")]
     await collect(deployed, *texts, [item("b", "changed")], [item("a", "four"), item("c")])

@@ -639,7 +639,7 @@ READERS: dict[str, Read] = {
         ParsedEntry(link=f"https://example.org/{text[:8000]}", title=text, content_html=f"{text} [link]")
     ),
     "collect.stories.sketch.decode_sketch": sketch.decode_sketch,
-    "collect.stories.sketch.hash_word": sketch.hash_word,
+    "collect.stories.sketch.hash_word": lambda text: sketch.hash_word(_bytes(text)),
     # Archive
     "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
     "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),

@@ -19,7 +19,12 @@ from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.collect import refresh_decision
 from feedmill.collect.discovery.discover import FetchedFeed
 from feedmill.collect.entries import storable_text
-from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
+from feedmill.collect.entries.changes import (
+    compare_entries,
+    entries_by_identity,
+    identities_to_look_up,
+    ids_that_may_be_gone,
+)
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
 from feedmill.collect.page_at_feed_url import FollowedPage, follow_page
@@ -39,7 +44,7 @@ from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, Ref
 from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.known_entries import find_known_entries
+from feedmill.store.entries.known_entries import find_gone_entries, find_known_entries
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.record_refresh import record_refresh
 
@@ -224,6 +229,7 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
     known, purged = (
         NOTHING_KNOWN if is_new else await find_known_entries(tools.db, feed.id, identities_to_look_up(entries))
     )
+    gone = await find_gone_entries(tools.db, ids_that_may_be_gone(entries, known))
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_text.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
@@ -236,6 +242,7 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
         site_url=site_url,
         with_images=with_images,
         is_first=is_new,
+        gone=gone,
     )
     log_unreadable_dates(feed, entries, changes)
     # What a truncated document lacks has not left the feed.

@@ -15,8 +15,10 @@ MAX_LOGGED_DATES = 20
 
 
 def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
-    """Logs that a feed keeps failing, is disabled, works again, is truncated or may have lost entries."""
+    """Logs that a feed keeps failing, is disabled, works again, is truncated, renames entries or may have lost some."""
     about = {"feed_id": feed.id, "feed_url": feed.url}
+    if isinstance(decision, Updated) and decision.changes.changed_guids:
+        log.info("entry_guids_changed", entries=len(decision.changes.changed_guids), **about)
     match decision:
         case Failed(disables=True):
             log.error("feed_disabled", reason=decision.message, **about)

@@ -48,6 +48,31 @@ class KnownEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneEntry:
+    """A stored entry that is no longer in its feed under its guid; `date` is None if the feed gave none.
+
+    `files` are the URLs of its enclosures.
+    """
+
+    id: int
+    guid: str
+    digest: str
+    title: str | None
+    link: str | None
+    date: datetime | None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedGuid:
+    """A stored entry whose feed gives it another guid now."""
+
+    entry_id: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class NewEntry:
     """An entry as it is stored for the first time. Its text is never changed afterwards.
 
@@ -97,14 +122,16 @@ class Revision:
 class EntryDiff:
     """The difference between a feed and its stored entries.
 
-    `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `overflows` is set when
-    the feed shares no entry with the previous response, so that we may have missed some.
+    `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `changed_guids` are in it
+    under another guid. `overflows` is set when the feed shares no entry with the previous response, so that we may have
+    missed some.
     """
 
     new: tuple[NewEntry, ...] = ()
     revised: tuple[Revision, ...] = ()
     returned: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
+    changed_guids: tuple[ChangedGuid, ...] = ()
     overflows: bool = False
 
 

@@ -162,3 +162,37 @@ def _in_json_table(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     tested = compiler.process(element.tested, **kw)
     bound = compiler.process(_list(element), **kw)
     return f"{tested} IN (SELECT v FROM JSON_TABLE({bound}, '$[*]' COLUMNS (v {kind} PATH '$')) AS listed)"  # noqa: S608
+
+
+class LookedUp(ColumnElement[str]):
+    """The text that a JSON object, given as one parameter, has under the value of a column."""
+
+    inherit_cache = False
+    type = Text()
+
+    def __init__(self, name: str, column: ColumnElement[Any]) -> None:
+        self.name = name
+        self.column = column
+
+
+def looked_up(name: str, column: ColumnElement[Any]) -> LookedUp:
+    """The text under a column's value in the parameter `name`, a JSON object."""
+    return LookedUp(name, column)
+
+
+@compiles(LookedUp, "sqlite")
+def _by_json_path(element: LookedUp, compiler: SQLCompiler, **kw: Any) -> str:
+    bound = compiler.process(bindparam(element.name, type_=Text()), **kw)
+    return f"""json_extract({bound}, '$."' || {compiler.process(element.column, **kw)} || '"')"""
+
+
+@compiles(LookedUp, "postgresql")
+def _by_json_operator(element: LookedUp, compiler: SQLCompiler, **kw: Any) -> str:
+    bound = compiler.process(bindparam(element.name, type_=Text()), **kw)
+    return f"({bound}::json ->> CAST({compiler.process(element.column, **kw)} AS text))"
+
+
+@compiles(LookedUp, "mysql")
+def _by_json_value(element: LookedUp, compiler: SQLCompiler, **kw: Any) -> str:
+    bound = compiler.process(bindparam(element.name, type_=Text()), **kw)
+    return f"""JSON_UNQUOTE(JSON_EXTRACT({bound}, CONCAT('$."', {compiler.process(element.column, **kw)}, '"')))"""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from feedmill.collect.scheduling.explain_schedule import explain_schedule
-from feedmill.i18n.messages import verbatim
+from feedmill.i18n.messages import Message, verbatim
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.refresh import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
@@ -43,6 +43,16 @@ def test_an_adaptive_feed() -> None:
         "The next fetch is in 20 min, at 08:50 UTC: every 30 min, because it publishes about 24 a day.",
         "Its newest entry is from 60 min ago.",
         "In the last 30 days it was fetched 40 times; none of these fetches failed, and 60 new entries were found.",
+    ]
+
+
+def test_a_feed_that_changed_the_ids_of_its_entries() -> None:
+    renamed = replace(FETCHED, at=NOW - 3 * HOUR, message=Message("fetch.repeated", n=12))
+
+    sentences = told(WELL, FETCHED, renamed, replace(renamed, at=NOW - DAY))
+
+    assert [each for each in sentences if "ids" in each] == [
+        "It gave 12 stored entries new ids, 3 h ago; they did not become unread again."
     ]
 
 

@@ -1,15 +1,16 @@
-"""Compares the entries of a feed with the stored ones: new, revised, returned, dropped. Pure."""
+"""Compares the entries of a feed with the stored ones: new, revised, returned, dropped, renamed. Pure."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 
 from feedmill.absolute_urls import absolute_url
+from feedmill.collect.entries.changed_guids import OfferedEntry, match_changed_guids
 from feedmill.collect.entries.identity import identify_entries, identity_with_link
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.entries.storable_text import storable_identity
 from feedmill.html.images import find_image_urls
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
-from feedmill.model.refresh import EntryDiff, KnownEntry, NewEntry, Revision
+from feedmill.model.refresh import ChangedGuid, EntryDiff, GoneEntry, KnownEntry, NewEntry, Revision
 
 # A feed whose texts differ at each fetch (a counter, an advertisement) must not fill the disk.
 MAX_REVISIONS = 20
@@ -34,6 +35,13 @@ def identities_to_look_up(entries: Mapping[str, ParsedEntry]) -> list[str]:
     ]
 
 
+def ids_that_may_be_gone(entries: Mapping[str, ParsedEntry], known: Mapping[str, KnownEntry]) -> list[int]:
+    """The stored entries that may be in the feed under another guid: none if the feed has no guid that is new."""
+    if entries.keys() <= known.keys():
+        return []
+    return [stored.id for guid, stored in known.items() if stored.in_feed and guid not in entries]
+
+
 def compare_entries(
     entries: Mapping[str, ParsedEntry],
     known: Mapping[str, KnownEntry],
@@ -43,13 +51,22 @@ def compare_entries(
     site_url: str | None,
     with_images: bool,
     is_first: bool = False,
+    gone: Sequence[GoneEntry] = (),
 ) -> EntryDiff:
-    """The changes that make the stored entries equal to those in the feed. `is_first`: nothing of it came before."""
-    new, revised, returned, found = [], [], [], set()
+    """The changes that make the stored entries equal to those in the feed.
+
+    `is_first`: nothing of it came before. `gone` are the entries of `ids_that_may_be_gone`.
+    """
     # Feeds list the newest first. They are added in reverse, so that newer entries get higher ids.
-    for guid, parsed in reversed(list(entries.items())):
-        entry, digest = storable_entry(parsed)
-        stored = _find_stored(guid, parsed, digest, known) if known else None
+    offered = [OfferedEntry(guid, *storable_entry(parsed)) for guid, parsed in reversed(list(entries.items()))]
+    by_guid = {each.guid: _find_stored(each, entries[each.guid], known) for each in offered} if known else {}
+    renamed = _find_renamed(offered, by_guid, gone)
+    new, revised, returned, changed_guids, found = [], [], [], [], set()
+    for guid, entry, digest in offered:
+        stored = by_guid.get(guid)
+        if stored is None and guid in renamed:
+            stored = known[renamed[guid].guid]
+            changed_guids.append(ChangedGuid(stored.id, renamed[guid].guid, guid))
         if stored is None:
             if guid not in purged:
                 new.append(_new_entry(guid, entry, digest, now, site_url, with_images, is_first))
@@ -65,21 +82,31 @@ def compare_entries(
         revised=tuple(revised),
         returned=tuple(returned),
         dropped=tuple(id for id in in_feed if id not in found),
+        changed_guids=tuple(changed_guids),
         overflows=bool(in_feed and entries) and found.isdisjoint(in_feed),
     )
 
 
-def _find_stored(guid: str, entry: ParsedEntry, digest: str, known: Mapping[str, KnownEntry]) -> KnownEntry | None:
+def _find_stored(offered: OfferedEntry, entry: ParsedEntry, known: Mapping[str, KnownEntry]) -> KnownEntry | None:
     """The stored entry, even if its guid was unique then and repeats now, or the other way round.
 
     `entry` is as the feed has it: the identity uses the link before it is normalized.
     """
     if (with_link := identity_with_link(entry)) in known:
         return known[with_link]
-    if not _has_link_in_identity(guid, entry):
-        return known.get(guid)
+    if not _has_link_in_identity(offered.guid, entry):
+        return known.get(offered.guid)
     stored = known.get(entry.guid or "")
-    return stored if stored and stored.digest == digest else None
+    return stored if stored and stored.digest == offered.digest else None
+
+
+def _find_renamed(
+    offered: Sequence[OfferedEntry], by_guid: Mapping[str, KnownEntry | None], gone: Sequence[GoneEntry]
+) -> dict[str, GoneEntry]:
+    """By guid those of the entries with unknown guids that are stored under another one."""
+    found = {stored.id for stored in by_guid.values() if stored}
+    unknown = [each for each in offered if by_guid.get(each.guid) is None]
+    return match_changed_guids(unknown, [each for each in gone if each.id not in found])
 
 
 def _has_link_in_identity(guid: str, entry: ParsedEntry) -> bool:

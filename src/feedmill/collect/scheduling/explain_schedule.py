@@ -26,7 +26,7 @@ def explain_schedule(
 ) -> list[Message]:
     """The sentences, from the feed's row, its last fetches (newest first), their sums and its former URLs."""
     schedule = [*_state(feed, fetches, now), *_next(feed, now), *_polling_hints(feed)]
-    return [*schedule, *_urls(feed, former), *_history(feed, tally, now)]
+    return [*schedule, *_urls(feed, former), *_changed_guids(fetches, now), *_history(feed, tally, now)]
 
 
 def time_ago(time: datetime, now: datetime) -> Message:
@@ -135,6 +135,14 @@ def _urls(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Messag
         yield Message("explain.declared_and_added")
     elif feed.declared:
         yield Message("explain.declared")
+
+
+def _changed_guids(fetches: Sequence[FetchLogLine], now: datetime) -> Iterator[Message]:
+    """The last time that it gave stored entries other guids."""
+    for fetch in fetches:
+        if fetch.message is not None and fetch.message.code == "fetch.repeated":
+            yield Message("explain.repeated", n=fetch.message.values["n"], ago=time_ago(fetch.at, now))
+            return
 
 
 def _moving(to: str, times: int) -> Message:

@@ -23,12 +23,12 @@ class WrittenEntry(Protocol):
     def content_html(self) -> str | None: ...
 
 
-def title_words(entry: WrittenEntry) -> list[str]:
+def title_words(entry: WrittenEntry) -> list[bytes]:
     """The words of the title, without case, accents and punctuation; pairs of characters in Chinese and the like."""
     return _first_words((entry.title or "")[:MAX_TITLE], MAX_TITLE, MAX_TITLE_WORDS)
 
 
-def text_words(entry: WrittenEntry) -> list[str]:
+def text_words(entry: WrittenEntry) -> list[bytes]:
     """The first words of the longest text of the entry."""
     markup = _without_aggregator_lines(entry.content_html or entry.summary or "")
     words = _first_words(markup, FIRST_MARKUP, MAX_TEXT_WORDS)
@@ -39,8 +39,9 @@ def text_words(entry: WrittenEntry) -> list[str]:
     return words
 
 
-def _first_words(markup: str, size: int, count: int) -> list[str]:
-    return words_of_html(markup[:size]).split(maxsplit=count)[:count]
+def _first_words(markup: str, size: int, count: int) -> list[bytes]:
+    # Words have no surrogates: they are no letters.
+    return words_of_html(markup[:size]).encode("utf-8", "ignore").split(maxsplit=count)[:count]
 
 
 def _without_aggregator_lines(markup: str) -> str:

@@ -44,14 +44,14 @@ def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
     title_only = _adds_nothing(text, title)
     if title_only:
         text = title
-    joined_title = " ".join(title)
-    link_hashes = tuple([_hash(link) for link in links.all])
-    groups = WordGroups([word.encode() for word in text]) if len(text) >= MIN_TEXT_WORDS else None
+    joined_title = b" ".join(title)
+    link_hashes = tuple([_hash(link.encode("utf-8", "replace")) for link in links.all])
+    groups = WordGroups(text) if len(text) >= MIN_TEXT_WORDS else None
     sketch = Sketch(
         links=link_hashes,
-        host=_hash(links.own_host) if links.own_host else 0,
+        host=_hash(links.own_host.encode()) if links.own_host else 0,
         title=tuple(map(hash_word, title)),
-        title_length=min(len(joined_title), 255),
+        title_length=min(len(joined_title.decode()), 255),
         title_only=title_only,
         text_count=len(text),
         topic=_topic(text, title),
@@ -59,24 +59,24 @@ def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
         minima=groups.minima_bytes() if groups else b"",
     )
     keys = [_LINK | link for link in link_hashes]
-    if len(joined_title) >= MIN_TITLE_LENGTH:
+    if sketch.title_length >= MIN_TITLE_LENGTH:
         keys.append(_TITLE | _hash(joined_title))
     if groups:
         keys += [_TEXT | key for key in groups.lookup_keys()]
     return StorySignature(tuple(dict.fromkeys(keys)), encode_sketch(sketch))
 
 
-def _adds_nothing(text: Sequence[str], title: Sequence[str]) -> bool:
+def _adds_nothing(text: Sequence[bytes], title: Sequence[bytes]) -> bool:
     """Whether the text is missing, a few words, or the title with a few words."""
     extra = len(text) - len(title) if text[: len(title)] == title else len(text)
     return extra < MIN_TEXT_WORDS and bool(title)
 
 
-def _topic(text: Sequence[str], title: Sequence[str]) -> int:
+def _topic(text: Sequence[bytes], title: Sequence[bytes]) -> int:
     """How much the text is about its title; little for a paywall, a digest, a description of the site."""
-    words = {word for word in title if len(word) > 3 or not word.isascii()}
+    words = {word for word in title if len(word) > 3}
     return 100 * len(words.intersection(text[:TOPIC_WORDS])) // max(len(words), 1)
 
 
-def _hash(value: str) -> int:
-    return int.from_bytes(blake2b(value.encode("utf-8", "replace"), digest_size=6).digest())
+def _hash(value: bytes) -> int:
+    return int.from_bytes(blake2b(value, digest_size=6).digest())

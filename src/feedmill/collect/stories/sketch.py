@@ -9,7 +9,7 @@ SKETCH_VERSION = 1
 DIGIT_BIT = 0x8000
 _HEAD = Struct(">BBBBBBBH")
 _HASH_BYTES = 6
-_DIGITS = frozenset("0123456789")
+_DIGITS = frozenset(b"0123456789")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Sketch:
     minima: bytes
 
 
-def hash_word(word: str) -> int:
+def hash_word(word: bytes) -> int:
     """16 bits; the highest one is set for a word with a digit. A letter alone says nothing: "U.S." is "US"."""
     if _DIGITS.isdisjoint(word):
-        return crc32(word.encode()) & 0x7FFF if len(word) > 1 or not word.isascii() else 0
-    return crc32(word.encode()) & 0x7FFF | DIGIT_BIT
+        return crc32(word) & 0x7FFF if len(word) > 1 else 0
+    return crc32(word) & 0x7FFF | DIGIT_BIT
 
 
 def encode_sketch(sketch: Sketch) -> str:

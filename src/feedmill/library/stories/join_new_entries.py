@@ -1,10 +1,10 @@
 """Joins the new entries of a refresh to their stories, in its atomic write.
 
-An entry whose story a user has read is not unread for that user. An entry that the same feed had before, under another
-id, is unread for nobody: a feed that changes the ids of its entries brings nothing new.
+An entry whose story a user has read is not unread for that user. An article that the same feed had before, under
+another guid and link, is unread for nobody.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -15,10 +15,8 @@ from feedmill.library.users.preferences import shows_stories_once
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
 from feedmill.model.stories.signature import StoryEntry, StorySignature
-from feedmill.model.timestamps import to_iso
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.known_entries import EntryContent, find_contents
 from feedmill.store.feeds.fetch_log import step_to_set_log_message
 from feedmill.store.search.index import text_size
 from feedmill.store.stories.drop_read_copies import (
@@ -40,15 +38,13 @@ class _PlacedEntry(NamedTuple):
     signature: StorySignature
     place: StoryPlace
 
-    def repeats(self, feed_id: int, gone: Container[EntryContent]) -> bool:
-        """Whether the feed had it before: the same content that has just left it, or the same article of that time.
+    def repeats(self, feed_id: int) -> bool:
+        """Whether the feed had it before: the same article of that time.
 
         The time must be the same: a feed may publish the same words every hour, with another recording.
         """
-        entry = self.entry
-        content = EntryContent(entry.digest, None if entry.undated else to_iso(entry.published_at), entry.enclosures)
-        return content in gone or any(
-            member.feed_id == feed_id and abs(member.at - entry.date) < SAME_TIME for member in self.place.story
+        return any(
+            member.feed_id == feed_id and abs(member.at - self.entry.date) < SAME_TIME for member in self.place.story
         )
 
     @property
@@ -63,8 +59,7 @@ async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /)
         return ()
     feed_id, changes = claim.feed.id, decision.changes
     placed = await _place(db, feed_id, changes.new)
-    gone = await find_contents(db, changes.dropped)
-    repeated = {each.entry.guid for each in placed if each.repeats(feed_id, gone)}
+    repeated = {each.entry.guid for each in placed if each.repeats(feed_id)}
     copies = [each for each in placed if each.others and each.entry.guid not in repeated]
     return [
         *steps_to_index_new_entries(db.dialect_name, feed_id, [_indexed(each) for each in placed]),
@@ -110,4 +105,5 @@ def _have_read(reading: Sequence[StoryReading]) -> set[int]:
 def _log_repeated(feed_id: int, decision: Updated, repeated: int) -> Sequence[Step]:
     if decision.truncated:
         return ()
-    return [step_to_set_log_message(feed_id, decision.stats.at, Message("fetch.repeated", n=repeated))]
+    count = repeated + len(decision.changes.changed_guids)
+    return [step_to_set_log_message(feed_id, decision.stats.at, Message("fetch.repeated", n=count))]

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, literal, select, union_all
 
-from feedmill.model.parsed_feed import Enclosure
-from feedmill.model.refresh import KnownEntry
+from feedmill.model.refresh import GoneEntry, KnownEntry
 from feedmill.model.timestamps import datetime_or_none
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
@@ -22,18 +20,17 @@ BY_GUID = union_all(
         tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
     ),
 )
-CONTENTS = select(entries.c.digest, entries.c.published_at, entries.c.undated, entries.c.enclosures).where(
-    one_of(entries.c.id, "ids")
-)
+GONE = select(
+    entries.c.id,
+    entries.c.guid,
+    entries.c.digest,
+    entries.c.title,
+    entries.c.link,
+    entries.c.published_at,
+    entries.c.undated,
+    entries.c.enclosures,
+).where(one_of(entries.c.id, "ids"))
 FIRST_TIME = select(func.min(entries.c.first_seen_at).label("at")).where(entries.c.feed_id == bindparam("feed_id"))
-
-
-class EntryContent(NamedTuple):
-    """Everything by which a reader could tell an entry from another: its texts, its date if it has one, its files."""
-
-    digest: str
-    published_at: str | None
-    enclosures: tuple[Enclosure, ...]
 
 
 async def find_known_entries(
@@ -59,14 +56,18 @@ async def find_first_entry_time(db: Database, feed_id: int) -> datetime | None:
     return datetime_or_none(row["at"])
 
 
-async def find_contents(db: Database, ids: Sequence[int]) -> set[EntryContent]:
-    """What these entries contain."""
-    rows = await db.query(CONTENTS, {"ids": as_list(list(ids))}) if ids else []
-    return {
-        EntryContent(
-            row["digest"],
-            None if row["undated"] else row["published_at"],
-            decode_enclosures(row["enclosures"]),
+async def find_gone_entries(db: Database, ids: Sequence[int]) -> list[GoneEntry]:
+    """These entries, with what would show that their feed has them under other guids."""
+    rows = await db.query(GONE, {"ids": as_list(list(ids))}) if ids else []
+    return [
+        GoneEntry(
+            id=row["id"],
+            guid=row["guid"],
+            digest=row["digest"],
+            title=row["title"],
+            link=row["link"],
+            date=None if row["undated"] else datetime_or_none(row["published_at"]),
+            files=tuple([enclosure.url for enclosure in decode_enclosures(row["enclosures"])]),
         )
         for row in rows
-    }
+    ]

@@ -30,6 +30,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
+from feedmill.store.entries.change_guids import steps_to_change_guids
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
 from feedmill.store.feeds.claims import CLAIM_CHECK, read_claim
 from feedmill.store.feeds.url_history import step_to_add_former_url, step_to_update_moved_to
@@ -185,18 +186,27 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         "truncated_count": claim.feed.truncated_count + 1 if updated.truncated else 0,
         **_metadata_values(updated.metadata),
     }
-    message = TRUNCATED if updated.truncated else OVERFLOWS if changes.overflows else None
     outcome = INCOMPLETE if updated.truncated else "updated"
-    log = _log(claim, stats, outcome, len(changes.new), len(changes.revised), message)
+    log = _log(claim, stats, outcome, len(changes.new), len(changes.revised), _remark(updated))
     return [
         Step(FEED_UPDATED, feed),
         *_moved(claim, updated.move, stats),
+        *steps_to_change_guids(claim.feed.id, changes.changed_guids, to_iso(stats.at)),
         *steps_to_add_entries(claim.feed.id, claim.token, changes.new, to_iso(stats.at), in_feed=True),
         *steps_to_add_revisions(changes.revised, to_iso(stats.at)),
         *_seen(changes, stats),
         *_raw(claim, updated.raw, INCOMPLETE if updated.truncated else "ok", updated.entry_count, len(changes.new)),
         log,
     ]
+
+
+def _remark(updated: Updated) -> Message | None:
+    """What the log says of a response that was read."""
+    if updated.truncated:
+        return TRUNCATED
+    if changed := updated.changes.changed_guids:
+        return Message("fetch.repeated", n=len(changed))
+    return OVERFLOWS if updated.changes.overflows else None
 
 
 def _seen(changes: EntryDiff, stats: FetchStats) -> list[Step]:

@@ -1,0 +1,98 @@
+"""Recognizes stored entries that a feed brings again under other guids, as after a move to other software. Pure.
+
+No article may be lost by it, so entries that a reader could tell apart stay two: an hourly program has one title, one
+link and one text, but other dates and other files.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from feedmill.html.canonical_link import canonical_link
+from feedmill.model.parsed_feed import ParsedEntry
+from feedmill.model.refresh import GoneEntry
+
+# Entries with the same text and other dates are the same only if a feed brings so many of them at once.
+MANY = 3
+
+Key = tuple[object, ...]
+Thing = TypeVar("Thing")
+
+
+class OfferedEntry(NamedTuple):
+    """An entry of a feed whose guid is not known, in the form in which it would be stored."""
+
+    guid: str
+    entry: ParsedEntry
+    digest: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple([enclosure.url for enclosure in self.entry.enclosures])
+
+
+def match_changed_guids(offered: Sequence[OfferedEntry], gone: Sequence[GoneEntry]) -> dict[str, GoneEntry]:
+    """By the new guid, the stored entries that are no longer in the feed under their own."""
+    if not offered or not gone:
+        return {}
+    found = _pairs(offered, gone, _headline_of_offered, _headline_of_gone)
+    left, still_gone = _rest(offered, gone, found)
+    found |= _pairs(left, still_gone, _content_of_offered, _content_of_gone)
+    left, still_gone = _rest(offered, gone, found)
+    copies = _pairs(left, still_gone, lambda each: (each.digest, each.files), lambda each: (each.digest, each.files))
+    is_many = len(copies) >= MANY and len(copies) * 2 >= len(left)
+    return found | copies if is_many else found
+
+
+def _headline_of_offered(each: OfferedEntry) -> Key | None:
+    entry = each.entry
+    date = entry.published_at or entry.updated_at
+    return (entry.title, _page(entry.link), date, each.files) if entry.title and entry.link and date else None
+
+
+def _headline_of_gone(each: GoneEntry) -> Key | None:
+    return (each.title, _page(each.link), each.date, each.files) if each.title and each.link and each.date else None
+
+
+def _content_of_offered(each: OfferedEntry) -> Key:
+    return each.digest, each.entry.published_at or each.entry.updated_at, each.files
+
+
+def _content_of_gone(each: GoneEntry) -> Key:
+    return each.digest, each.date, each.files
+
+
+def _page(link: str) -> str:
+    """The link without its host, which is another one after a move; all of it if it leads to a home page."""
+    link = canonical_link(link)
+    _, _, page = link.partition("//")[2].partition("/")
+    return page or link
+
+
+def _pairs(
+    offered: Iterable[OfferedEntry],
+    gone: Iterable[GoneEntry],
+    key_of_offered: Callable[[OfferedEntry], Key | None],
+    key_of_gone: Callable[[GoneEntry], Key | None],
+) -> dict[str, GoneEntry]:
+    """By guid those that have the same key, if no other entry has it."""
+    stored = _by_unique_key(gone, key_of_gone)
+    return {each.guid: stored[key] for key, each in _by_unique_key(offered, key_of_offered).items() if key in stored}
+
+
+def _by_unique_key(things: Iterable[Thing], key_of: Callable[[Thing], Key | None]) -> dict[Key, Thing]:
+    found: dict[Key, Thing] = {}
+    repeated: set[Key] = set()
+    for thing in things:
+        key = key_of(thing)
+        if key in found:
+            repeated.add(key)
+        elif key is not None:
+            found[key] = thing
+    return {key: thing for key, thing in found.items() if key not in repeated}
+
+
+def _rest(
+    offered: Iterable[OfferedEntry], gone: Iterable[GoneEntry], found: dict[str, GoneEntry]
+) -> tuple[list[OfferedEntry], list[GoneEntry]]:
+    taken = {each.id for each in found.values()}
+    return [each for each in offered if each.guid not in found], [each for each in gone if each.id not in taken]

@@ -1,0 +1,116 @@
+"""Which entries are stored already, under another guid."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+from msgspec.structs import replace
+
+from feedmill.collect.entries.changed_guids import OfferedEntry, match_changed_guids
+from feedmill.collect.entries.storable_entry import storable_entry
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry
+from feedmill.model.refresh import GoneEntry
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+ARTICLE = ParsedEntry(
+    guid="old", link="https://example.org/a-fire", title="A fire", content_html="It burnt.", published_at=NOW
+)
+EPISODE = replace(ARTICLE, title="News", enclosures=(Enclosure("https://example.org/8.mp3", "audio/mpeg"),))
+_ids = count(1)
+
+
+def gone(entry: ParsedEntry) -> GoneEntry:
+    stored, digest = storable_entry(entry)
+    files = tuple(enclosure.url for enclosure in stored.enclosures)
+    date = stored.published_at or stored.updated_at
+    return GoneEntry(next(_ids), stored.guid or "", digest, stored.title, stored.link, date, files)
+
+
+def offered(entry: ParsedEntry, guid: str = "new") -> OfferedEntry:
+    return OfferedEntry(guid, *storable_entry(entry))
+
+
+def matches(offer: ParsedEntry, stored: ParsedEntry) -> bool:
+    return bool(match_changed_guids([offered(offer)], [gone(stored)]))
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        ARTICLE,
+        replace(ARTICLE, content_html="It burnt again."),
+        replace(ARTICLE, link="http://www.example.org/a-fire/?utm_source=feed"),
+        replace(ARTICLE, link="https://new.example/a-fire"),
+        replace(ARTICLE, author="Somebody"),
+    ],
+    ids=["the same", "another text", "a tracker", "another host", "another author"],
+)
+def test_title_link_and_date_tell_an_entry(offer: ParsedEntry) -> None:
+    assert matches(offer, ARTICLE)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        replace(ARTICLE, title="Two fires", content_html="More."),
+        replace(ARTICLE, link="https://example.org/another-fire"),
+        replace(ARTICLE, published_at=NOW + HOUR),
+        replace(ARTICLE, published_at=NOW + HOUR, content_html="More."),
+        replace(ARTICLE, published_at=None),
+    ],
+    ids=["title", "link", "date", "date and text", "no date"],
+)
+def test_an_entry_with_another_title_link_or_date_is_another(offer: ParsedEntry) -> None:
+    assert not matches(offer, ARTICLE)
+
+
+def test_an_episode_with_another_file_or_date_is_another() -> None:
+    """A news program has one title, one link and one text all day."""
+    later = replace(EPISODE, published_at=NOW + HOUR)
+    another_file = replace(EPISODE, enclosures=(Enclosure("https://example.org/9.mp3", "audio/mpeg"),))
+
+    assert matches(EPISODE, EPISODE)
+    assert not matches(later, EPISODE)
+    assert not matches(another_file, EPISODE)
+
+
+def test_entries_without_dates_must_be_equal_in_all() -> None:
+    undated = replace(ARTICLE, published_at=None)
+
+    assert matches(undated, undated)
+    assert not matches(replace(undated, content_html="The word of today."), undated)
+
+
+def test_a_post_without_a_title_must_be_equal_in_all() -> None:
+    post = replace(ARTICLE, title=None)
+
+    assert matches(post, post)
+    assert not matches(replace(post, content_html="Another post."), post)
+
+
+def test_entries_that_share_title_link_and_date_are_not_told_apart() -> None:
+    stored = [gone(replace(ARTICLE, content_html=text)) for text in ("One.", "Two.")]
+
+    assert match_changed_guids([offered(replace(ARTICLE, content_html="Three."))], stored) == {}
+
+
+def test_of_entries_that_share_title_link_and_date_the_text_tells() -> None:
+    stored = [gone(replace(ARTICLE, content_html=text)) for text in ("One.", "Two.")]
+
+    assert match_changed_guids([offered(replace(ARTICLE, content_html="Two."))], stored) == {"new": stored[1]}
+
+
+@pytest.mark.parametrize(("number", "found"), [(2, 0), (3, 3), (30, 30)])
+def test_many_equal_entries_with_new_dates_are_the_same(number: int, found: int) -> None:
+    """Software that is moved may date all entries anew; one or two may be a message that is sent again."""
+    stored = [replace(ARTICLE, title=f"A fire {place}", link=f"https://example.org/{place}") for place in range(number)]
+    offer = [offered(replace(one, published_at=NOW + HOUR), f"new{place}") for place, one in enumerate(stored)]
+
+    assert len(match_changed_guids(offer, [gone(one) for one in stored])) == found
+
+
+def test_a_stored_entry_is_found_once() -> None:
+    twice = [offered(ARTICLE, "new1"), offered(ARTICLE, "new2")]
+
+    assert match_changed_guids(twice, [gone(ARTICLE)]) == {}
