@@ -63,11 +63,12 @@ def test_a_common_link_is_surer_than_a_title_and_a_title_than_a_text() -> None:
     assert find_same_story(story(ENTRY), [by_text, by_title, by_link]) == [by_link, by_title, by_text]
 
 
-def test_a_text_that_a_feed_has_under_several_titles_is_a_template() -> None:
-    one, other = (story(elsewhere(f"The {name} ferry after the fire"), 2) for name in ("northern", "southern"))
+def test_a_text_that_a_feed_has_under_many_titles_is_a_template() -> None:
+    names = ("northern", "southern", "western")
+    posts = [story(elsewhere(f"The {name} ferry after the fire"), 2) for name in names]
 
-    assert find_same_story(story(ENTRY), [one]) == [one]
-    assert find_same_story(story(ENTRY), [one, other]) == []
+    assert find_same_story(story(ENTRY), posts[:2]) == posts[:2]
+    assert find_same_story(story(ENTRY), posts) == []
 
 
 def test_a_link_that_many_entries_of_a_feed_have_leads_to_a_list() -> None:
@@ -75,6 +76,13 @@ def test_a_link_that_many_entries_of_a_feed_have_leads_to_a_list() -> None:
 
     assert find_same_story(story(ENTRY), posts[:2]) == posts[:2]
     assert find_same_story(story(ENTRY), posts) == []
+
+
+def test_a_feed_with_many_copies_keeps_no_other_feed_from_the_story() -> None:
+    posts = [story(ParsedEntry(link=ENTRY.link, title=f"Post number {number}"), 2) for number in range(3)]
+    other = story(ParsedEntry(link=ENTRY.link, title="Breaking"), 3)
+
+    assert find_same_story(story(ENTRY), [*posts, other]) == [other]
 
 
 def test_one_feed_publishes_an_article_twice_only_with_the_very_same_title_and_text() -> None:

@@ -52,6 +52,20 @@ async def test_an_entry_between_two_articles_does_not_join_them(stories: StoryFe
     assert all(not {f"one: {first}", f"two: {second}"} <= story for story in await stories.together())
 
 
+async def test_a_text_that_a_feed_has_under_many_titles_joins_nothing(stories: StoryFeeds) -> None:
+    """A template or a paywall, which another feed of the same publisher has too."""
+    await stories.add("one", "two")
+    text = f"Bridge tunnel ferry {text_of('template')}"
+    titles = [f"{word} of the harbour" for word in ("Bridge", "Tunnel", "Ferry")]
+    await stories.publish(
+        "one", *(item(title, text, stories.env.now, title, f"https://a.org/{title}") for title in titles)
+    )
+
+    await stories.publish("two", item("A bridge in Lisbon", text, stories.env.now, "x", "https://b.org/x"))
+
+    assert await stories.together() == set()
+
+
 async def test_a_story_has_a_limit(stories: StoryFeeds, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find_stories, "MOST_IN_STORY", 3)
     names = [f"feed{number}" for number in range(4)]

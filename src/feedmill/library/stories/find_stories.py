@@ -88,9 +88,12 @@ def _place(
     signed: SignedEntry, ranked: Iterable[int], stories: dict[int, list[StoryEntry]], room: "KeyRoom"
 ) -> StoryPlace:
     keys = room.take(signed)
+    ranked = [id for id in ranked if 0 < len(stories.get(id, ())) < MOST_IN_STORY]
+    # All candidates at once: what many entries of one feed have in common shows nothing.
+    same = set(find_same_story(signed.entry, [member for id in ranked for member in stories[id]]))
     for id in ranked:
-        story = stories.get(id, [])
-        if len(story) < MOST_IN_STORY and belongs_to(signed.entry, story):
+        story = stories[id]
+        if same.issuperset(story):
             found = StoryPlace(id, keys, tuple(story))
             # The next entry of the same document must be like this one, too.
             story.append(signed.entry)
