@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any
 
+import asyncpg
 import pytest
 from sqlalchemy import BigInteger, bindparam, text
 from structlog.testing import capture_logs
@@ -20,8 +21,10 @@ from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.program_texts import MAX_TEXT_LENGTH
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Row, Step
+from feedmill.store.pools.source_tables import READ_COLUMNS, SourceTable
 from tests.pools.conftest import Clock
 from tests.pools.pool_rows import MINUTE, add_entries
+from tests.services.server import Service
 
 TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS
 PROGRAMS_ONLY = PoolRule(no_entries=True)
@@ -127,7 +130,7 @@ async def test_a_sweep_comes_to_every_row_part_by_part(
     await table.change("UPDATE {table} SET status = 1")
     counts = []
     for _ in range(6):
-        await any_pool_service.maintainer.gather()
+        await any_pool_service.maintainer.sweep_source_tables()
         counts.append((await any_pool_service.status("mine", TITLES)).counts.available)
 
     assert counts == [7, 11, 15, 19, 20, 20]
@@ -393,6 +396,21 @@ async def test_a_table_that_is_gone_is_reported_once_and_stops_nothing_else(
     assert [item.text for item in await any_pool_service.pop("renamed", TITLES)] == ["title 1"]
 
 
+@pytest.mark.parametrize("any_db", ["postgresql"], indirect=True)
+async def test_a_table_that_we_may_not_read_is_as_good_as_missing(
+    any_pool_service: PoolService, table: SourceRows, postgres_service: Service
+) -> None:
+    await table.change("REVOKE SELECT ON {table} FROM PUBLIC")
+    program = await asyncpg.connect(postgres_service.url)
+    await program.execute(f"CREATE ROLE reader; GRANT SELECT (title) ON {table.name} TO reader; SET ROLE reader")
+
+    columns = READ_COLUMNS["postgresql"].text.replace(":table_name", "$1")
+
+    assert [row["name"] for row in await program.fetch(columns, table.name)] == ["title"]
+    await program.execute("RESET ROLE; DROP OWNED BY reader; DROP ROLE reader")
+    await program.close()
+
+
 async def test_a_table_that_comes_back_is_read_on(any_pool_service: PoolService, table: SourceRows) -> None:
     group = await any_pool_service.create("mine", PROGRAMS_ONLY, from_table(table.name))
     await table.add_titles(1, 2, group_id=group.id, batch_id=1, status=1)
@@ -430,19 +448,32 @@ async def test_without_a_table_nothing_is_taken_any_more(any_pool_service: PoolS
     assert (await any_pool_service.status("mine", TITLES)).counts == PoolCounts()
 
 
-async def test_an_outage_of_the_database_is_not_the_fault_of_the_table(
+async def test_a_table_that_fails_does_not_stop_the_others(
     bare_pools: PoolService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(*args: object) -> None:
-        raise DatabaseUnavailable("no answer")
+    real = source_tables.last_id_of_page
 
-    await bare_pools.tools.db.exec("CREATE TABLE own_outage (id BIGINT, text TEXT)")
-    await bare_pools.create("mine", PROGRAMS_ONLY, from_table("own_outage"))
-    monkeypatch.setattr(source_tables, "last_id_of_page", fail)
+    async def fail_one(db: Database, source: SourceTable, after: int, most: int) -> int | None:
+        if source.name == "own_slow":
+            raise DatabaseUnavailable("it took too long")
+        return await real(db, source, after, most)
+
+    tables = ("own_slow", "own_fast")
+    for name in tables:
+        await bare_pools.tools.db.exec(f"CREATE TABLE {name} (id BIGINT, text TEXT)")
+        await bare_pools.create(name, PROGRAMS_ONLY, from_table(name))
+        await bare_pools.tools.db.exec(f"INSERT INTO {name} VALUES (1, 'one')")
+    monkeypatch.setattr(source_tables, "last_id_of_page", fail_one)
 
     with pytest.raises(DatabaseUnavailable):
         await bare_pools.maintainer.read_source_tables()
-    await bare_pools.tools.db.exec("DROP TABLE own_outage")
+
+    assert [(await bare_pools.status(name, TITLES)).counts.available for name in tables] == [0, 1]
+    failure = bare_pools.last_failure((await bare_pools.group("own_slow")).id, TITLES)
+    assert failure is not None
+    assert str(failure.reason) == "it took too long"
+    for name in tables:
+        await bare_pools.tools.db.exec(f"DROP TABLE {name}")
 
 
 async def test_a_deleted_group_leaves_no_progress(any_pool_service: PoolService, table: SourceRows) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from feedmill.engine.run_periodically import run_periodically
-from feedmill.errors import InfrastructureError
+from feedmill.errors import DatabaseError, InfrastructureError
 from feedmill.model.pool import Guarantee, OnLoss, PoolFailure, PoolKind
 from feedmill.pools.audit_queued_items import QueuedItemAudit
 from feedmill.pools.fill import Filler
@@ -48,24 +48,28 @@ class PoolMaintainer:
             loops.create_task(run_periodically("fill_pools", self.maintain_pools, self.every))
             # On its own: reading a view may take long, and must not delay the lists.
             loops.create_task(run_periodically("read_source_tables", self.read_source_tables, self.every))
+            loops.create_task(run_periodically("sweep_source_tables", self.sweep_source_tables, GATHER_EVERY))
             loops.create_task(run_periodically("audit_pools", self.audit_pools, self.audit_every))
 
     async def run_once(self) -> None:
         """Does all maintenance once."""
-        await self.read_source_tables()
         await self.gather()
+        await self.read_source_tables()
+        await self.sweep_source_tables()
         await self.maintain_pools()
         await self.audit_pools()
 
     async def gather(self) -> None:
-        """Adds entries to pools that their refresh did not add, and rows of source tables that were offered late."""
+        """Adds entries to pools that their refresh did not add."""
         await self.gatherer.catch_up(self.tools.clock())
-        await self.read_source_tables(take_late_rows)
 
-    async def read_source_tables(self, take: TakeRows = take_new_rows) -> None:
-        """Takes new rows of the source tables, pool by pool."""
-        for pool in await self._pools():
-            await read_source_table(self.tools, pool, take)
+    async def read_source_tables(self) -> None:
+        """Takes new rows of the source tables."""
+        await self._read_source_tables(take_new_rows)
+
+    async def sweep_source_tables(self) -> None:
+        """Takes rows of the source tables that were offered late."""
+        await self._read_source_tables(take_late_rows)
 
     async def maintain_pools(self) -> None:
         """Maintains all pools concurrently."""
@@ -88,6 +92,18 @@ class PoolMaintainer:
 
     async def _pools(self) -> list[Pool]:
         return [Pool(group, kind) for group in await self.group_cache.read() for kind in PoolKind]
+
+    async def _read_source_tables(self, take: TakeRows) -> None:
+        """Pool by pool. One that fails does not stop the others: its view may take too long."""
+        failures = list[DatabaseError]()
+        for pool in await self._pools():
+            try:
+                await read_source_table(self.tools, pool, take)
+            except DatabaseError as error:
+                self.tools.failures[pool.key] = PoolFailure(self.tools.clock(), error.message)
+                failures.append(error)
+        if failures:
+            raise failures[0]
 
     async def _maintain_pool(self, pool: Pool) -> None:
         async with self._slots:

@@ -51,7 +51,7 @@ from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool
 from feedmill.pools.pool_tools import PoolTools
 from feedmill.pools.pop import pop
 from feedmill.pools.program_texts import MAX_WAITING_ITEMS
-from feedmill.pools.source_tables import find_source_problem
+from feedmill.pools.source_tables import check_source_table, find_source_problem
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -273,7 +273,7 @@ class PoolService:
     async def status(self, name: str | int, kind: PoolKind) -> PoolStatus:
         pool, lists = await self._any_pool(name, kind), self.tools.lists
         counts = await count_items(self.tools.db, pool.key)
-        problem = await find_source_problem(self.tools, pool) if pool.options.source_table else None
+        problem = await find_source_problem(self.tools, pool)
         if lists is None:
             return PoolStatus(counts, source_problem=problem)
         record = await read_list_record(self.tools.db, pool.key)
@@ -344,7 +344,7 @@ class PoolService:
             name = pool.options.source_table
             if not name or (before and before.options(pool.kind).source_table == name):
                 continue
-            if problem := await find_source_problem(self.tools, pool):
+            if problem := await check_source_table(self.tools, pool):
                 raise BadInput(problem, field=f"{pool.kind}.source_table")
 
     async def _any_pool(self, name: str | int, kind: PoolKind) -> Pool:

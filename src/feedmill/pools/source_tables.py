@@ -90,16 +90,24 @@ async def take_late_rows(tools: PoolTools, pool: Pool, source: SourceTable) -> i
 
 
 async def find_source_problem(tools: PoolTools, pool: Pool) -> Message | None:
-    """Why no texts can be taken from the source table now; None if they can."""
+    """What is wrong with the columns of the source table; None if there is none, or nothing is. Reads no rows."""
+    if not pool.options.source_table:
+        return None
+    found = await find_source_table(tools.db, pool.options.source_table, pool.kind)
+    return found if isinstance(found, Message) else None
+
+
+async def check_source_table(tools: PoolTools, pool: Pool) -> Message | None:
+    """Why no texts can be taken from the source table, found by reading it; None if they can."""
     try:
         found = await find_source_table(tools.db, pool.options.source_table, pool.kind)
-        if isinstance(found, SourceTable):
-            await last_id_of_page(tools.db, found, BEFORE_FIRST, 1)
-            await read_source_rows(tools.db, found, pool.key, [0], 1)
-            return None
-        return found
+        if isinstance(found, Message):
+            return found
+        await last_id_of_page(tools.db, found, BEFORE_FIRST, 1)
+        await read_source_rows(tools.db, found, pool.key, [0], 1)
     except (StatementRefused, DatabaseAccessDenied) as error:
         return error.message
+    return None
 
 
 async def _take_page(tools: PoolTools, pool: Pool, source: SourceTable, after: int, most: int) -> SourcePage:

@@ -86,7 +86,11 @@ async def add_group(
     row = {"name": name, "created_at": to_iso(now), **_values(rule, settings)}
     try:
         await db.batch(
-            [Step(ADD, row), step_to_restart_gathering(), step_to_audit(by, "pool.create", _subject(name, rule), now)]
+            [
+                Step(ADD, row),
+                step_to_restart_gathering(),
+                step_to_audit(by, "pool.create", _subject(name, rule, titles, contents), now),
+            ]
         )
     except ConstraintViolated as error:
         raise GroupExists(Message("error.pool_group_exists", name=name)) from error
@@ -97,7 +101,7 @@ async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     """Saves a group and restarts the scan of stored entries; raises `GroupExists`."""
     values = _values(group.rule, _Settings(group.titles, group.contents, group.loss))
     row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
-    done = step_to_audit(by, "pool.change", _subject(group.name, group.rule), now)
+    done = step_to_audit(by, "pool.change", _subject(group.name, group.rule, group.titles, group.contents), now)
     try:
         await db.batch([Step(CHANGE, row), step_to_restart_gathering(), done])
     except ConstraintViolated as error:
@@ -128,9 +132,10 @@ def _values(rule: PoolRule, settings: _Settings) -> Mapping[str, Any]:
     return {"rule": stored, "settings": _encode(settings), "labels_of_name": rule.labels_of}
 
 
-def _subject(name: str, rule: PoolRule) -> str:
-    """The group as the audit log names it, with the user whose labels it uses."""
-    return f"{name}, labels_of={rule.labels_of}" if rule.labels_of else name
+def _subject(name: str, rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> str:
+    """The group as the audit log names it, with the user whose labels it uses and the tables that it reads."""
+    used = {"labels_of": rule.labels_of, "titles": titles.source_table, "contents": contents.source_table}
+    return ", ".join([name, *(f"{what}={whose}" for what, whose in used.items() if whose)])
 
 
 def _encode(value: object) -> str:

@@ -38,12 +38,13 @@ TEXT_TYPES = {
     "postgresql": {"text", "character varying", "character"},
     "mysql": {"char", "varchar", "tinytext", "text", "mediumtext", "longtext"},
 }
-# In PostgreSQL the relation that the bare name means, whichever schema it is in.
+# Those that we may read; MySQL shows no others. In PostgreSQL of the relation that the bare name means, in any schema.
 READ_COLUMNS = {
     "sqlite": text("SELECT name, type FROM pragma_table_info(:table_name)"),
     "postgresql": text(
         "SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute"
         " WHERE attrelid = to_regclass(quote_ident(:table_name)) AND attnum > 0 AND NOT attisdropped"
+        " AND has_column_privilege(attrelid, attnum, 'SELECT')"
     ),
     "mysql": text(
         "SELECT column_name AS name, data_type AS type FROM information_schema.columns"

@@ -39,6 +39,8 @@ async def test_a_table_stays_when_other_options_are_changed_and_an_empty_text_re
     kept = await alice.patch("/pools/mine", {"titles": {"size": 9}})
     removed = await alice.patch("/pools/mine", {"titles": {"source_table": ""}})
 
+    subjects = [deed["subject"] for deed in (await alice.get("/admin/audit")).json()["items"]]
+    assert subjects[:4] == ["mine", "mine, titles=own_titles", "mine, titles=own_titles", "mine"]
     assert (kept.json()["titles"]["source_table"], removed.json()["titles"]["source_table"]) == ("own_titles", "")
 
 
