@@ -71,6 +71,7 @@ def test_an_episode_with_another_file_or_date_is_another() -> None:
     another_file = replace(EPISODE, enclosures=(Enclosure("https://example.org/9.mp3", "audio/mpeg"),))
 
     assert matches(EPISODE, EPISODE)
+    assert matches(replace(EPISODE, content_html="The news."), EPISODE)
     assert not matches(later, EPISODE)
     assert not matches(another_file, EPISODE)
 
@@ -108,6 +109,15 @@ def test_many_equal_entries_with_new_dates_are_the_same(number: int, found: int)
     offer = [offered(replace(one, published_at=NOW + HOUR), f"new{place}") for place, one in enumerate(stored)]
 
     assert len(match_changed_guids(offer, [gone(one) for one in stored])) == found
+
+
+def test_a_few_equal_entries_among_many_new_ones_are_no_change_of_guids() -> None:
+    """Messages that are sent again, in a feed that publishes much."""
+    stored = [replace(ARTICLE, title=f"A fire {place}", link=f"https://example.org/{place}") for place in range(3)]
+    again = [offered(replace(one, published_at=NOW + HOUR), f"again{place}") for place, one in enumerate(stored)]
+    new = [offered(replace(ARTICLE, title=f"News {place}"), f"new{place}") for place in range(4)]
+
+    assert match_changed_guids([*again, *new], [gone(one) for one in stored]) == {}
 
 
 def test_a_stored_entry_is_found_once() -> None:

@@ -1,17 +1,24 @@
 """Comparing the entries of a feed with those that are stored."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.entries.changes import MAX_REVISIONS, compare_entries, entries_by_identity, identities_to_look_up
+from feedmill.collect.entries.changes import (
+    MAX_REVISIONS,
+    compare_entries,
+    entries_by_identity,
+    identities_to_look_up,
+    ids_that_may_be_gone,
+)
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.entries.storable_text import LONGEST_LINE, storable_identity, storable_language, storable_text
 from feedmill.collect.parsing.formats.dates import parse_date
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
-from feedmill.model.refresh import EntryDiff, KnownEntry
+from feedmill.model.refresh import EntryDiff, GoneEntry, KnownEntry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -29,7 +36,7 @@ def changes(
     offer: list[ParsedEntry],
     have: dict[str, KnownEntry] | None = None,
     purged: set[str] | None = None,
-    **more: bool,
+    **more: Any,
 ) -> EntryDiff:
     entries = entries_by_identity(ParsedFeed(entries=tuple(offer)))
     site_url = "https://example.org/"
@@ -94,6 +101,25 @@ def test_entries_that_left_the_feed_and_that_came_back_are_noticed() -> None:
     found = changes([stayed, back], have)
 
     assert (found.new, found.dropped, found.returned, found.overflows) == ((), (2,), (3,), False)
+
+
+def test_an_entry_that_is_found_is_not_taken_for_another_under_a_new_guid() -> None:
+    """Its guid repeats now. The other one has its title, page and date, at another host."""
+    stored = entry("g", "https://one.example/a", published_at=NOW)
+    other = entry("g", "https://two.example/a", published_at=NOW, content_html="Another text.")
+    have = {"g": known(1, stored)}
+    gone = GoneEntry(1, "g", have["g"].digest, "t", "https://one.example/a", NOW)
+
+    found = changes([stored, other], have, gone=[gone])
+
+    assert ([new.link for new in found.new], found.changed_guids) == (["https://two.example/a"], ())
+
+
+def test_nothing_is_sought_under_other_guids_without_a_guid_that_is_new() -> None:
+    have = {"a": known(1, entry("a")), "b": known(2, entry("b")), "c": known(3, entry("c"), in_feed=False)}
+
+    assert ids_that_may_be_gone({"a": entry("a")}, have) == []
+    assert ids_that_may_be_gone({"a": entry("a"), "x": entry("x")}, have) == [2]
 
 
 @pytest.mark.parametrize(

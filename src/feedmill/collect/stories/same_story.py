@@ -17,8 +17,12 @@ def find_same_story(entry: StoryEntry, candidates: Sequence[StoryEntry]) -> list
     if sketch is None:
         return []
     found = [(evidence, other) for other in candidates if (evidence := _evidence(entry, sketch, other))]
-    times = Counter((evidence, other.feed_id) for evidence, other in found if evidence is not Evidence.TITLE)
-    kept = [(evidence, other) for evidence, other in found if times[evidence, other.feed_id] < TOO_MANY]
+    times = Counter((evidence, other.feed_id) for evidence, other in found)
+    kept = [
+        (evidence, other)
+        for evidence, other in found
+        if evidence is Evidence.TITLE or times[evidence, other.feed_id] < TOO_MANY
+    ]
     return [other for _, other in sorted(kept, key=lambda pair: (-pair[0], pair[1].at))]
 
 
