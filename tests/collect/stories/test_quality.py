@@ -18,6 +18,25 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the real feeds are not here")
 
 
+# What docs/decisions/same-story.md says is missed, of both halves, and what is wrong.
+MISSED = {
+    "agency": 4,
+    "crossposted with title": 1,
+    "crossposted, cut": 5,
+    "cut, other title": 12,
+    "edited later, other title": 5,
+    "excerpt, other title": 37,
+    "own introduction": 11,
+    "standfirst": 2,
+}
+WRONG = {
+    ("digest of several articles", "flood"),
+    ("digest of several articles", "opensource"),
+    ("digest of several articles", "reading"),
+    ("template, two sites", "market"),
+}
+
+
 @pytest.mark.parametrize("half", ["tune", "report"])
 def test_the_same_stories_are_found_and_no_others(half: str, is_check: bool) -> None:
     pairs = [pair for pair in labelled_pairs() if pair.half == half]
@@ -27,6 +46,18 @@ def test_the_same_stories_are_found_and_no_others(half: str, is_check: bool) -> 
     print(f"half {half}: {quality}")
     assert quality.precision >= 0.98, quality
     assert quality.recall >= 0.85, quality
+
+
+def test_what_is_missed_and_what_is_wrong_is_known(is_check: bool) -> None:
+    """A rule that is changed for one kind of pairs must not spoil another unseen."""
+    if is_check:
+        pytest.skip("takes all pairs")
+    judged = judge_pairs(labelled_pairs()).judged
+
+    missed = Counter(pair.kind for pair, is_found in judged if pair.same and not is_found)
+
+    assert missed == MISSED
+    assert {(pair.kind, pair.source) for pair, is_found in judged if is_found and not pair.same} == WRONG
 
 
 def test_the_pairs_are_many_and_a_third_of_them_is_hard() -> None:

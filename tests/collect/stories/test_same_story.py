@@ -116,3 +116,33 @@ def test_comparing_is_symmetric() -> None:
     for one in entries:
         for other in entries:
             assert is_same_story(one, other) == is_same_story(other, one)
+
+
+def test_a_title_that_says_little_needs_the_very_same_text() -> None:
+    one = story(elsewhere("Daily links"), 1)
+
+    assert is_same_story(one, story(replace(ENTRY, title="Daily links"), 2))
+    assert not is_same_story(one, story(replace(ENTRY, title="Daily links", content_html=TEXT[:300]), 2))
+    assert is_same_story(
+        story(elsewhere("Daily links from the harbour")),
+        story(replace(ENTRY, title="Daily links from the harbour", content_html=TEXT[:300]), 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "days"), [(None, 3), ("What nobody expected, and what comes next for all who need it.", 1)]
+)
+def test_a_title_without_the_text_is_enough_for_some_days(text: str | None, days: int) -> None:
+    title = "Fire on the island ferry: all passengers saved"
+    one, other = replace(ENTRY, title=title), elsewhere(title, text)
+
+    assert is_same_story(story(one), story(other, 2, NOW + timedelta(days=days)))
+    assert not is_same_story(story(one), story(other, 2, NOW + timedelta(days=days, hours=1)))
+
+
+def test_posts_that_differ_in_a_number_alone_are_two() -> None:
+    post = "The 8:14 to the main station is cancelled because of works. " + " ".join(TEXT.split()[:30])
+    one, same, other = (elsewhere(None, text) for text in (post, post, post.replace("8:14", "9:47")))
+
+    assert is_same_story(story(one), story(replace(same, link="https://third.example/x"), 2))
+    assert not is_same_story(story(one), story(replace(other, link="https://third.example/x"), 2))
