@@ -22,12 +22,14 @@ from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
+from feedmill.library.notifications.service import Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.services.service import SaveServices, make_save_services
 from feedmill.library.stories.join_new_entries import story_writes
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.open_pools import open_pools
 from feedmill.outbound.address_policy import AddressPolicy
+from feedmill.outbound.apprise_messages import AppriseSender
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_limits import FetchLimits
@@ -59,6 +61,7 @@ class App:
     full_texts: FullTextFetcher
     icons: IconFetcher
     services: SaveServices
+    notifications: Notifications
 
 
 @asynccontextmanager
@@ -77,9 +80,12 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             outbound_tools = OutboundTools(db, task_client)
             webhooks, bookmarks = Webhooks(outbound_tools), Bookmarks(outbound_tools)
             encryption = Encryption.of(settings)
+            apprise = AppriseSender.of(settings.allow_private)
+            notifications = make_notifications(outbound_tools, encryption, apprise)
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,
                 webhooks=webhooks.webhook_writes,
+                notifications=notifications.notification_writes,
                 filters=partial(filter_writes, db, later_for=settings.later_for),
                 stories=partial(story_writes, db),
             )
@@ -112,6 +118,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     full_texts,
                     icons,
                     make_save_services(outbound_tools, encryption),
+                    notifications,
                 )
 
 

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
@@ -17,6 +18,7 @@ EXTRA_OF_PACKAGE = {
     "kombu": "scale",
     "redis": "scale",
     "re2": "regex",
+    "apprise": "notify",
 }
 
 
@@ -31,10 +33,20 @@ def import_by_name(name: str) -> Any:
             return resolve_name(name)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        extra = EXTRA_OF_PACKAGE.get(package)
-        if extra is None:
+        if package not in EXTRA_OF_PACKAGE:
             raise
-        raise MissingExtra(f"this needs {package}, which is not installed: pip install 'feedmill[{extra}]'") from error
+        raise _missing_extra(package) from error
+
+
+def check_installed(package: str) -> None:
+    """Raises `MissingExtra` when an optional package is not installed; imports nothing."""
+    if find_spec(package) is None:
+        raise _missing_extra(package)
+
+
+def _missing_extra(package: str) -> MissingExtra:
+    extra = EXTRA_OF_PACKAGE[package]
+    return MissingExtra(f"this needs {package}, which is not installed: pip install 'feedmill[{extra}]'")
 
 
 @contextmanager

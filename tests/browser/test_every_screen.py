@@ -57,6 +57,7 @@ PATHS = (
     "/settings/apps",
     "/settings/services",
     "/settings/services/new?kind=template",
+    "/settings/notifications",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

@@ -48,6 +48,7 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("/settings/services", "address"): ("", "javascript:alert(1)", "ftp://example.org/"),
     ("/settings/services", "token"): ("", "two words"),
     ("/settings/services/{id:int}", "address"): ("", "javascript:alert(1)"),
+    ("/settings/notifications", "url"): ("", "javascript:alert(1)", "syslog://", "file:///etc/passwd"),
     ("/settings/webhooks", "url"): ("", "javascript:alert(1)", "ftp://example.org/"),
     ("/settings/webhooks/{id:int}", "url"): ("", "javascript:alert(1)"),
     ("/folders", "name"): ("", " "),
@@ -58,6 +59,7 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
 # The action is in the URL: these forms have no fields.
 ACTIONS = {
     "/settings/services/{id:int}/{action}": "retry",
+    "/settings/notifications/{id:int}/{action}": "test",
     "/settings/webhooks/{id:int}/{action}": "test",
     "/pools/{id:int}/{action}": "pause",
     "/pools/{id:int}/{kind}/{action}": "requeue",

@@ -39,6 +39,7 @@ LISTS = [
     "/labels",
     "/folders",
     "/settings/services",
+    "/settings/notifications",
     "/settings/webhooks",
     "/settings/api-keys",
     "/pools",
@@ -69,6 +70,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/feeds/refresh-all": {},
         "/api-keys": {"name": "mine", "scopes": ["read"]},
         "/services": {"kind": "linkding", "name": "Links", "options": {"address": site.web.url("/"), "token": "t"}},
+        "/notifications": {"name": "phone", "url": "ntfys://ntfy.sh/t"},
         "/webhooks": {"url": site.web.url("/hook"), "events": ["entries.new"]},
         "/pools": {"name": "mine"},
     }.items():
@@ -89,6 +91,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/settings/sessions": schema.sessions,
         "/settings/api-keys": schema.api_keys,
         "/settings/services": schema.services,
+        "/settings/notifications": schema.notification_targets,
         "/settings/webhooks": schema.webhooks,
         "/settings/apps": schema.app_passwords,
         "/pools": schema.pool_groups,

@@ -70,6 +70,7 @@ class RefreshWriters:
 
     pools: RefreshWriter = write_nothing
     webhooks: RefreshWriter = write_nothing
+    notifications: RefreshWriter = write_nothing
     filters: RefreshWriter = write_nothing
     stories: RefreshWriter = write_nothing
 
@@ -118,6 +119,7 @@ async def refresh_feed(
         _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
         tools.writers.pools,  # adds new entries to the pools whose rules they match
         tools.writers.webhooks,  # queues events for the webhooks of subscribers
+        tools.writers.notifications,  # queues events for the notification targets of subscribers
         tools.writers.filters,  # applies the rules and filters of subscribers to new entries
         tools.writers.stories,  # joins new entries to those of other feeds that are the same article
         job_writer,

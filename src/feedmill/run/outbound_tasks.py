@@ -12,6 +12,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
+from feedmill.library.notifications.service import Notifications
 from feedmill.library.services.service import SaveServices
 from feedmill.library.webhooks.service import Webhooks
 
@@ -29,6 +30,7 @@ class OutboundTasks:
     full_texts: FullTextFetcher
     icons: IconFetcher
     services: SaveServices
+    notifications: Notifications
     every: timedelta = CHECK_EVERY
 
     async def keep_running(self) -> None:
@@ -39,6 +41,7 @@ class OutboundTasks:
             loops.create_task(self._loop("fetch_full_texts", self.full_texts.fetch))
             loops.create_task(self._loop("fetch_feed_icons", self.icons.fetch))
             loops.create_task(self._loop("save_to_services", self.services.send))
+            loops.create_task(self._loop("send_notifications", self.notifications.send))
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
@@ -48,7 +51,7 @@ class OutboundTasks:
 
 def make_outbound_tasks(app: App) -> OutboundTasks:
     """The outbound tasks of an installation."""
-    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services)
+    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services, app.notifications)
 
 
 async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:

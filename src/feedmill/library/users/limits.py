@@ -12,7 +12,9 @@ from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.database import Database
 from feedmill.store.users.users import count_owned, user_of_id
 
-CountedKind = Literal["bookmarks", "filters", "folders", "labels", "saved_searches", "services", "webhooks"]
+CountedKind = Literal[
+    "bookmarks", "filters", "folders", "labels", "notification_targets", "saved_searches", "services", "webhooks"
+]
 
 # More than anybody needs, and few enough to load and show all of them.
 MAX_COUNTS: dict[CountedKind, int] = {
@@ -20,6 +22,7 @@ MAX_COUNTS: dict[CountedKind, int] = {
     "filters": 500,
     "folders": 2_000,
     "labels": 1_000,
+    "notification_targets": 20,
     "saved_searches": 500,
     "services": 20,
     "webhooks": 20,

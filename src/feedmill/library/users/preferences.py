@@ -20,6 +20,11 @@ def shows_stories_once(settings: str | None) -> bool:
     return not settings or _read(settings).get("stories") != "each"
 
 
+def stored_language(settings: str | None) -> str:
+    """The language that the user with these stored preferences chose; empty if the browser decides."""
+    return _read(settings).get("language", "") if settings else ""
+
+
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
     """Saves these preferences and keeps the others; the user as changed."""
     settings = encode_preferences({**preferences_of(user), **changes})

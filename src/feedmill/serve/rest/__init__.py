@@ -17,7 +17,7 @@ from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.body_limits import BodyLimit
 from feedmill.serve.http.rate_limits import RateLimit
-from feedmill.serve.rest import bookmarks, jobs, search, services, webhooks
+from feedmill.serve.rest import bookmarks, jobs, notifications, search, services, webhooks
 from feedmill.serve.rest.admin import audit_log, hosts, queue, server_log, storage, users
 from feedmill.serve.rest.admin import feeds as admin_feeds
 from feedmill.serve.rest.admin import settings as admin_settings
@@ -52,6 +52,7 @@ ROUTERS = (
     texts.router,
     grants.router,
     services.router,
+    notifications.router,
     webhooks.router,
     read_entries.router,
     sync_entries.router,

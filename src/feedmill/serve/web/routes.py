@@ -23,6 +23,7 @@ from feedmill.serve.web.entries import (
 )
 from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
+from feedmill.serve.web.notifications import notification_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
 from feedmill.serve.web.services import save_entries, service_pages
@@ -97,6 +98,7 @@ ROUTES = [
     *apps.routes,
     *save_entries.routes,
     *service_pages.routes,
+    *notification_pages.routes,
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,

@@ -17,6 +17,7 @@ from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
 from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.effect_conditions import CHANGES, POOL_TEXTS, new_effects
+from feedmill.store.notifications import notification_queue
 from feedmill.store.pools.gather_entries import LOCK_GROUPS, batch_number
 from feedmill.store.schema import entries, filter_effects, filter_hits, filters, pool_items, states
 from feedmill.store.webhooks.delivery_queue import steps_to_queue_matches
@@ -95,6 +96,7 @@ def steps_to_record_matches(
         *_steps_to_fill_pools(same, matched),
         *steps_to_queue_full_texts(feed_id, _guids(matched, FilterAction.FULL_TEXT), now),
         *steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
+        *notification_queue.steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
     ]
 
 

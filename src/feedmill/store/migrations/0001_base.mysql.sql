@@ -790,3 +790,51 @@ CREATE TABLE IF NOT EXISTS service_saves (
   INDEX service_saves_of_entry (entry_id),
   INDEX service_saves_waiting (status, next_attempt_at)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS notification_targets (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  scheme VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  url LONGTEXT NOT NULL,
+  events LONGTEXT NOT NULL,
+  gap_minutes INTEGER NOT NULL DEFAULT '0',
+  paused INTEGER NOT NULL DEFAULT '0',
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX notification_targets_claimed (claim_token),
+  INDEX notification_targets_due (next_attempt_at),
+  INDEX notification_targets_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS notifications (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  target_id BIGINT NOT NULL,
+  event VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  feed_id BIGINT NOT NULL DEFAULT '0',
+  refresh_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  search_id BIGINT NOT NULL DEFAULT '0',
+  entry_ids LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(target_id) REFERENCES notification_targets (id) ON DELETE CASCADE,
+  INDEX notifications_of_target (target_id, id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS watched_searches (
+  target_id BIGINT NOT NULL,
+  search_id BIGINT NOT NULL,
+  after_entry_id BIGINT NOT NULL,
+  checked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (target_id, search_id),
+  FOREIGN KEY(target_id) REFERENCES notification_targets (id) ON DELETE CASCADE,
+  FOREIGN KEY(search_id) REFERENCES saved_searches (id) ON DELETE CASCADE,
+  INDEX watched_searches_due (checked_at),
+  INDEX watched_searches_of_search (search_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

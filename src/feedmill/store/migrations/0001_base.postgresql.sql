@@ -861,3 +861,57 @@ CREATE INDEX IF NOT EXISTS service_saves_claimed ON service_saves (claim_token);
 CREATE INDEX IF NOT EXISTS service_saves_of_entry ON service_saves (entry_id);
 
 CREATE INDEX IF NOT EXISTS service_saves_waiting ON service_saves (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS notification_targets (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  scheme VARCHAR(32) COLLATE "C" NOT NULL,
+  url TEXT NOT NULL,
+  events TEXT NOT NULL,
+  gap_minutes INTEGER DEFAULT '0' NOT NULL,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C" NOT NULL,
+  claim_token VARCHAR(64) COLLATE "C",
+  last_success_at VARCHAR(24) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS notification_targets_claimed ON notification_targets (claim_token);
+
+CREATE INDEX IF NOT EXISTS notification_targets_due ON notification_targets (next_attempt_at);
+
+CREATE INDEX IF NOT EXISTS notification_targets_of_user ON notification_targets (user_id);
+
+CREATE TABLE IF NOT EXISTS notifications (
+  id BIGSERIAL NOT NULL,
+  target_id BIGINT NOT NULL,
+  event VARCHAR(32) COLLATE "C" NOT NULL,
+  feed_id BIGINT DEFAULT '0' NOT NULL,
+  refresh_token VARCHAR(64) COLLATE "C",
+  search_id BIGINT DEFAULT '0' NOT NULL,
+  entry_ids TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(target_id) REFERENCES notification_targets (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS notifications_of_target ON notifications (target_id, id);
+
+CREATE TABLE IF NOT EXISTS watched_searches (
+  target_id BIGINT NOT NULL,
+  search_id BIGINT NOT NULL,
+  after_entry_id BIGINT NOT NULL,
+  checked_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (target_id, search_id),
+  FOREIGN KEY(target_id) REFERENCES notification_targets (id) ON DELETE CASCADE,
+  FOREIGN KEY(search_id) REFERENCES saved_searches (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS watched_searches_due ON watched_searches (checked_at);
+
+CREATE INDEX IF NOT EXISTS watched_searches_of_search ON watched_searches (search_id);

@@ -20,6 +20,7 @@ from feedmill.store.schema.entries import (
 from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
 from feedmill.store.schema.filters import filter_effects, filter_hits, filter_jobs, filters
 from feedmill.store.schema.metadata import metadata
+from feedmill.store.schema.notifications import notification_targets, notifications, watched_searches
 from feedmill.store.schema.pools import (
     api_key_pool_groups,
     pool_grants,
@@ -66,6 +67,8 @@ __all__ = [
     "locks",
     "metadata",
     "migrations",
+    "notification_targets",
+    "notifications",
     "object_garbage",
     "own_css",
     "playback_positions",
@@ -92,5 +95,6 @@ __all__ = [
     "unread_lists",
     "users",
     "video_details",
+    "watched_searches",
     "webhooks",
 ]

@@ -18,6 +18,7 @@ from feedmill.store.schema import (
     filters,
     folders,
     labels,
+    notification_targets,
     saved_searches,
     services,
     unread_lists,
@@ -27,7 +28,7 @@ from feedmill.store.schema import (
 
 _COUNTS = {
     table.name: select(func.count().label("n")).where(table.c.user_id == bindparam("of_user"))
-    for table in (bookmarks, filters, folders, labels, saved_searches, services, webhooks)
+    for table in (bookmarks, filters, folders, labels, notification_targets, saved_searches, services, webhooks)
 }
 _COUNTS["filters"] = _COUNTS["filters"].where(filters.c.deleted_at.is_(None))
 

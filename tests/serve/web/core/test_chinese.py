@@ -63,6 +63,7 @@ PAGES = [
     "/settings/services",
     "/settings/services/new?kind=linkding",
     "/settings/services/new?kind=template",
+    "/settings/notifications",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

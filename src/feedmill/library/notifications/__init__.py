@@ -1,0 +1,1 @@
+"""Notifications of users: targets, messages, and sending."""

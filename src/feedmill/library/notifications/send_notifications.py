@@ -1,0 +1,80 @@
+"""Sends what waits for notification targets, at least once, in one message for each.
+
+claim targets → read what waits → write the message → send → record the result
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from feedmill.encryption import Encryption, UnreadableSecret
+from feedmill.engine.leased_tasks import run_leased_tasks
+from feedmill.i18n.messages import Message
+from feedmill.lazy_loggers import get_logger
+from feedmill.library.notifications.compose_message import compose_message
+from feedmill.library.notifications.target_urls import decrypt_url
+from feedmill.library.notifications.watch_searches import check_due_searches
+from feedmill.library.outbound_tools import OutboundTools
+from feedmill.model.notifications.notification_target import NotificationClaim
+from feedmill.model.webhook import next_delivery_attempt
+from feedmill.outbound.apprise_messages import REFUSALS, AppriseSender, NotificationMessage
+from feedmill.store.notifications.notification_queue import (
+    record_dropped,
+    record_failed_attempt,
+    record_given_up,
+    record_sent,
+    release_targets,
+    take_targets,
+    waiting_notifications,
+)
+
+log = get_logger(__name__)
+
+TARGETS_AT_ONCE = 4
+# So many notifications are bundled in one message.
+MOST_BUNDLED = 100
+# Another attempt would end the same way.
+FINAL_REASONS = frozenset(message.code for message in REFUSALS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationSender:
+    tools: OutboundTools
+    encryption: Encryption
+    apprise: AppriseSender
+
+    async def send_due(self) -> int:
+        """Checks watched searches and sends to some of the targets that are due; how many there were."""
+        tools = self.tools
+        await check_due_searches(tools)
+        token, targets = await take_targets(tools.db, tools.clock(), TARGETS_AT_ONCE)
+        if not targets:
+            return 0
+        work = [self._send_to(target) for target in targets]
+        await run_leased_tasks(work, tools.soft_limit, lambda: release_targets(tools.db, token, tools.clock()))
+        return len(targets)
+
+    async def _send_to(self, target: NotificationClaim) -> None:
+        db = self.tools.db
+        waiting = await waiting_notifications(db, target.id, MOST_BUNDLED)
+        ids = [each.id for each in waiting]
+        message = await compose_message(db, target, waiting)
+        if message is None:
+            return await record_dropped(db, target, ids, self.tools.clock())
+        failed = await self._try(target, message)
+        now = self.tools.clock()
+        if failed is None:
+            await record_sent(db, target, ids, now)
+            return None
+        log.info("notification_failed", target_id=target.id, reason=failed.code, attempts=target.attempts + 1)
+        again_at = None if failed.code in FINAL_REASONS else next_delivery_attempt(target.attempts + 1, now)
+        if again_at is None:
+            await record_given_up(db, target, ids, failed, now)
+        else:
+            await record_failed_attempt(db, target, failed, again_at)
+
+    async def _try(self, target: NotificationClaim, message: NotificationMessage) -> Message | None:
+        try:
+            url = await asyncio.to_thread(decrypt_url, self.encryption, target.url)
+        except UnreadableSecret as error:
+            return error.message
+        return await self.apprise.send(url, message)

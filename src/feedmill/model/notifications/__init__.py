@@ -1,0 +1,1 @@
+"""Targets of notifications, and what they are notified of."""

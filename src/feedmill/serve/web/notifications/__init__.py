@@ -1,0 +1,1 @@
+"""`/settings/notifications`: targets of notifications."""

@@ -1,0 +1,1 @@
+"""Notifications: targets, what waits for them, and saved searches that are watched."""

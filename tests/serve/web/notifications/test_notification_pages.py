@@ -1,0 +1,59 @@
+"""Notification targets on their pages, without scripts."""
+
+import pytest
+
+from feedmill.library.search.saved_searches import create_saved_search
+from tests.scripted_web import Answer
+from tests.serve.rest.site import Site
+from tests.serve.web.visitor import Visitor, text_of
+
+PATH = "/settings/notifications"
+TARGET = {"name": "phone", "url": "ntfys://ntfy.sh/secret-topic", "event": ["feed.failing"], "gap": "15"}
+
+
+async def _add(visitor: Visitor, **changes: object) -> str:
+    return str((await visitor.send(PATH, **(TARGET | changes))).headers["location"])
+
+
+async def test_a_target_is_added_changed_and_deleted(site: Site, alice: Visitor) -> None:
+    search = await create_saved_search(site.app.db, 1, "mills", "mill")
+    path = await _add(alice)
+    await alice.send(path, name="my phone", url="", event=["feed.healed"], search=[str(search.id)], gap="60")
+
+    page = await alice.see(path)
+    assert page.xpath("//input[@name='event'][@checked]/@value") == ["feed.healed"]
+    assert page.xpath("//input[@name='search'][@checked]/@value") == [str(search.id)]
+    assert page.xpath("//select[@name='gap']/option[@selected]/@value") == ["60"]
+    assert "secret-topic" not in (await alice.client.get(path)).text + (await alice.client.get(PATH)).text
+    await alice.send(f"{path}/delete")
+    assert "You have no targets." in text_of(await alice.see(PATH))
+
+
+async def test_an_invalid_target_is_reported_next_to_its_field(alice: Visitor) -> None:
+    answer = await alice.send(PATH, **(TARGET | {"url": "syslog://localhost"}))
+
+    assert answer.status_code == 422
+    assert "syslog:// is not among the services that can be used" in answer.text
+
+
+async def test_charlie_sees_and_changes_nothing_of_alices_targets(alice: Visitor, charlie: Visitor) -> None:
+    path = await _add(alice)
+
+    assert (await charlie.client.get(path)).status_code == 404
+    assert (await charlie.send(path, **TARGET)).status_code == 404
+    for action in ("test", "delete"):
+        assert (await charlie.send(f"{path}/{action}")).status_code == 404
+    assert "You have no targets." in text_of(await charlie.see(PATH))
+
+
+@pytest.mark.external
+async def test_a_test_message_is_sent_and_its_outcome_shown(site: Site, alice: Visitor) -> None:
+    site.web.serve("/notify", Answer(status=200))
+    path = await _add(alice, url=f"json://127.0.0.1:{site.web.port}/notify")
+
+    await alice.send(f"{path}/test")
+    assert "The test message will be sent within seconds." in text_of(await alice.see(path))
+    await site.app.notifications.send()
+
+    assert "Works" in text_of(await alice.see(path))
+    assert len(site.web.seen("/notify")) == 1
