@@ -22,6 +22,7 @@ JOURNEY = {
     "export list.opml": "1 feed written",
     "import list.opml": "0 feeds added",
     "pool create news": "1 news: 2 titles",
+    "views create": "created items, titles, contents",
     "status": "feeds     1: ",
     "purge": "dropped",
     "backup kept": "backed up to kept",

@@ -83,6 +83,8 @@ from feedmill.library.bookmarks import fetch_pages
 from feedmill.library.entries import article, full_text, list_entries, sync_cursor, text_diff
 from feedmill.library.filters import rules
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
+from feedmill.library.services import service_options, template_request
+from feedmill.library.services.saved_article import SavedArticle
 from feedmill.library.subscriptions import folders, http_options, opml
 from feedmill.library.users import manage_users, own_css
 from feedmill.logs import redact_event
@@ -90,6 +92,7 @@ from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.pool import PoolKind, PoolRule
+from feedmill.model.services.save_service import ServiceKind, ServiceOptions
 from feedmill.outbound import (
     content_encoding,
     encrypted_options,
@@ -111,6 +114,7 @@ from feedmill.serve.web.feeds import subscription_fields
 from feedmill.serve.web.search import search_view
 from feedmill.serve.web.subscriptions import discovery_view, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
+from feedmill.store.pools import source_tables
 from feedmill.store.search import index, tokenizer
 
 Read = Callable[[str], object]
@@ -452,6 +456,17 @@ READERS: dict[str, Read] = {
     "library.filters.rules.parse_rules": lambda text: rules.parse_rules(text, text),
     "library.filters.rules.judge_entry": _judged,
     "pools.program_texts.checked_text": lambda text: program_texts.checked_text(PoolKind.CONTENTS, text, text, 1),
+    "store.pools.source_tables.TABLE_NAME": source_tables.TABLE_NAME.fullmatch,
+    "library.services.service_options.parse_options": lambda text: service_options.parse_options(
+        ServiceKind.LINKDING, {"address": URL, "token": text, "tags": text}
+    ),
+    "library.services.template_request.check_template": lambda text: template_request.check_template(
+        ServiceOptions(address=f"{URL}?{text}", body_format="text", body=text)
+    ),
+    "library.services.template_request.fill_template": lambda text: template_request.fill_template(
+        ServiceOptions(address="https://a.example/?u={url}", body_format="text", body=text),
+        SavedArticle(1, text, text, text=text),
+    ),
     "pools.rules.matches_rule": lambda text: pool_rules.matches_rule(_POOL_RULE, _candidate(text)),
     "library.search.snippets.snippet": lambda text: snippets.snippet(text, _SOUGHT),
     "serve.web.search.search_view.highlight": lambda text: search_view.highlight(text, _SOUGHT),
