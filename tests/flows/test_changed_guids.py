@@ -6,7 +6,8 @@ from feedmill.i18n.messages import Message, message_from_stored
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
 from feedmill.store.schema import entries, fetch_log, revisions, states, tombstones, unread
-from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
+from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item, rss
+from tests.scripted_web import Answer
 
 ODD = 'an "odd" \\guid\\ 字 😀 \'; {"$.a": 1}'
 
@@ -109,3 +110,30 @@ async def test_an_entry_that_is_still_in_the_feed_is_not_renamed(env: RefreshEnv
     await env.later(HOUR, feed, answer(*items("old-"), *items("new-", names="a")))
 
     assert sorted(await env.titles()) == ["a", "a", "b", "c", "d", "e"]
+
+
+async def test_what_a_truncated_document_lacks_is_not_renamed(env: RefreshEnvironment) -> None:
+    feed = await env.add("/feed", answer(*items("old-")))
+    await env.refresh(feed)
+    whole = rss(*items("new-", names="a"), *items("old-"))
+    cut = whole[: whole.index(b"old-a")]
+
+    await env.later(HOUR, feed, Answer(cut))
+    await env.later(HOUR, feed, Answer(whole))
+
+    assert sorted(await env.titles()) == ["a", "a", "b", "c", "d", "e"]
+
+
+async def test_what_is_announced_again_each_week_is_new(env: RefreshEnvironment) -> None:
+    """The same titles, links and texts with other dates, and only those of this week are in the feed."""
+
+    def week(number: int) -> list[str]:
+        days = enumerate(("Chess", "Yoga", "Choir", "Judo"))
+        return [item(name, "Come!", NOW + DAY * (7 * number + day), f"{number}/{day}") for day, name in days]
+
+    feed = await env.add("/feed", answer(*week(0)))
+    await env.refresh(feed)
+
+    await env.later(7 * DAY, feed, answer(*week(1)))
+
+    assert len(await env.titles()) == 8

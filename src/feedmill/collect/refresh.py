@@ -231,7 +231,9 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
     known, purged = (
         NOTHING_KNOWN if is_new else await find_known_entries(tools.db, feed.id, identities_to_look_up(entries))
     )
-    gone = await find_gone_entries(tools.db, ids_that_may_be_gone(entries, known))
+    # What a truncated document lacks has not left the feed.
+    gone_ids = [] if parsed.is_truncated else ids_that_may_be_gone(entries, known)
+    gone = await find_gone_entries(tools.db, gone_ids)
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_text.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
@@ -247,7 +249,6 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
         gone=gone,
     )
     log_unreadable_dates(feed, entries, changes)
-    # What a truncated document lacks has not left the feed.
     return replace(changes, dropped=(), overflows=False) if parsed.is_truncated else changes
 
 

@@ -12,7 +12,7 @@ from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 from feedmill.model.refresh import GoneEntry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
-HOUR = timedelta(hours=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ARTICLE = ParsedEntry(
     guid="old", link="https://example.org/a-fire", title="A fire", content_html="It burnt.", published_at=NOW
 )
@@ -102,19 +102,48 @@ def test_of_entries_that_share_title_link_and_date_the_text_tells() -> None:
     assert match_changed_guids([offered(replace(ARTICLE, content_html="Two."))], stored) == {"new": stored[1]}
 
 
+def old_articles(number: int) -> list[ParsedEntry]:
+    """Articles of as many days."""
+    return [
+        replace(
+            ARTICLE, title=f"A fire {place}", link=f"https://example.org/{place}", published_at=NOW - DAY * (place + 1)
+        )
+        for place in range(number)
+    ]
+
+
 @pytest.mark.parametrize(("number", "found"), [(2, 0), (3, 3), (30, 30)])
-def test_many_equal_entries_with_new_dates_are_the_same(number: int, found: int) -> None:
+def test_many_equal_entries_with_the_date_of_an_import_are_the_same(number: int, found: int) -> None:
     """Software that is moved may date all entries anew; one or two may be a message that is sent again."""
-    stored = [replace(ARTICLE, title=f"A fire {place}", link=f"https://example.org/{place}") for place in range(number)]
-    offer = [offered(replace(one, published_at=NOW + HOUR), f"new{place}") for place, one in enumerate(stored)]
+    stored = old_articles(number)
+    offer = [offered(replace(one, published_at=NOW), f"new{place}") for place, one in enumerate(stored)]
 
     assert len(match_changed_guids(offer, [gone(one) for one in stored])) == found
 
 
+@pytest.mark.parametrize("period", [HOUR, DAY, 7 * DAY], ids=["hour", "day", "week"])
+@pytest.mark.parametrize("gap", [timedelta(0), DAY], ids=["at once", "on many days"])
+def test_what_is_published_again_each_time_is_new(period: timedelta, gap: timedelta) -> None:
+    """The courses of a club, the menu of a day: the same titles, links and texts with other dates."""
+    stored = [replace(one, published_at=NOW + gap * place) for place, one in enumerate(old_articles(5))]
+    again = [replace(one, published_at=NOW + gap * place + period) for place, one in enumerate(stored)]
+    offer = [offered(one, f"new{place}") for place, one in enumerate(again)]
+
+    assert match_changed_guids(offer, [gone(one) for one in stored]) == {}
+
+
+def test_another_text_at_a_date_without_a_time_is_another_entry() -> None:
+    """A feed that gives days may publish the same title and link twice a day."""
+    today = replace(ARTICLE, published_at=datetime(2026, 2, 18, tzinfo=UTC))
+
+    assert matches(today, today)
+    assert not matches(replace(today, content_html="The news of the evening."), today)
+
+
 def test_a_few_equal_entries_among_many_new_ones_are_no_change_of_guids() -> None:
     """Messages that are sent again, in a feed that publishes much."""
-    stored = [replace(ARTICLE, title=f"A fire {place}", link=f"https://example.org/{place}") for place in range(3)]
-    again = [offered(replace(one, published_at=NOW + HOUR), f"again{place}") for place, one in enumerate(stored)]
+    stored = old_articles(3)
+    again = [offered(replace(one, published_at=NOW), f"again{place}") for place, one in enumerate(stored)]
     new = [offered(replace(ARTICLE, title=f"News {place}"), f"new{place}") for place in range(4)]
 
     assert match_changed_guids([*again, *new], [gone(one) for one in stored]) == {}

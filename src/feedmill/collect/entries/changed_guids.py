@@ -5,14 +5,18 @@ link and one text, but other dates and other files.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, time, timedelta
 from typing import NamedTuple, TypeVar
 
 from feedmill.html.canonical_link import canonical_link
 from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.refresh import GoneEntry
 
-# Entries with the same text and other dates are the same only if a feed brings so many of them at once.
+# Entries with the same text and other dates are the same only if a feed brings so many of them at once, and if they
+# have the dates of an import: close together, as those from before were not. What is published again each day or each
+# week has dates as far apart as before.
 MANY = 3
+IMPORT_TIME, TIME_BEFORE_IMPORT = timedelta(hours=1), timedelta(days=2)
 
 Key = tuple[object, ...]
 Thing = TypeVar("Thing")
@@ -29,6 +33,10 @@ class OfferedEntry(NamedTuple):
     def files(self) -> tuple[str, ...]:
         return tuple([enclosure.url for enclosure in self.entry.enclosures])
 
+    @property
+    def date(self) -> datetime | None:
+        return self.entry.published_at or self.entry.updated_at
+
 
 def match_changed_guids(offered: Sequence[OfferedEntry], gone: Sequence[GoneEntry]) -> dict[str, GoneEntry]:
     """By the new guid, the stored entries that are no longer in the feed under their own."""
@@ -40,21 +48,37 @@ def match_changed_guids(offered: Sequence[OfferedEntry], gone: Sequence[GoneEntr
     left, still_gone = _rest(offered, gone, found)
     copies = _pairs(left, still_gone, lambda each: (each.digest, each.files), lambda each: (each.digest, each.files))
     is_many = len(copies) >= MANY and len(copies) * 2 >= len(left)
-    return found | copies if is_many else found
+    dates = [each.date for each in left if each.guid in copies]
+    return found | copies if is_many and _is_import(dates, [each.date for each in copies.values()]) else found
+
+
+def _is_import(dates: Sequence[datetime | None], dates_before: Sequence[datetime | None]) -> bool:
+    return _time_between(dates) <= IMPORT_TIME and _time_between(dates_before) >= TIME_BEFORE_IMPORT
+
+
+def _time_between(dates: Iterable[datetime | None]) -> timedelta:
+    """From the first to the last."""
+    known = [date for date in dates if date]
+    return max(known) - min(known) if known else timedelta(0)
 
 
 def _headline_of_offered(each: OfferedEntry) -> Key | None:
-    entry = each.entry
-    date = entry.published_at or entry.updated_at
-    return (entry.title, _page(entry.link), date, each.files) if entry.title and entry.link and date else None
+    return _headline(each.entry.title, each.entry.link, each.date, each.files)
 
 
 def _headline_of_gone(each: GoneEntry) -> Key | None:
-    return (each.title, _page(each.link), each.date, each.files) if each.title and each.link and each.date else None
+    return _headline(each.title, each.link, each.date, each.files)
+
+
+def _headline(title: str | None, link: str | None, date: datetime | None, files: tuple[str, ...]) -> Key | None:
+    """None if it may be that of several entries: there is no time, or only a day."""
+    if not title or not link or not date or date.time() == time.min:
+        return None
+    return title, _page(link), date, files
 
 
 def _content_of_offered(each: OfferedEntry) -> Key:
-    return each.digest, each.entry.published_at or each.entry.updated_at, each.files
+    return each.digest, each.date, each.files
 
 
 def _content_of_gone(each: GoneEntry) -> Key:
