@@ -5,9 +5,11 @@ from sqlalchemy import func, select
 
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.marks import apply_marks, mark_all_read
+from feedmill.library.filters.manage_filters import create_filter
 from feedmill.library.stories import find_stories
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
-from feedmill.model.user import User
+from feedmill.model.filters.entry_filter import FilterActions, FilterDraft, FilterScope, ScopeKind
+from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.feeds.fetch_log import latest_fetches
 from feedmill.store.schema import entries, story_keys, story_sketches
 from tests.flows.refresh_environment import DAY, item
@@ -163,6 +165,22 @@ async def test_a_copy_that_a_filter_hid_hides_no_other(stories: StoryFeeds, alic
     assert await stories.subscribers.unread_and_counted(alice) == (1, 1)
 
 
+async def test_a_copy_that_a_filter_marked_as_read_keeps_no_other_from_being_unread(any_stories: StoryFeeds) -> None:
+    stories = any_stories
+    alice = await stories.subscribers.person("alice")
+    await stories.add("one", "two", readers=(alice,))
+    [mine, _] = await stories.subscribers.mine(alice)
+    of_feed, actions = FilterScope(ScopeKind.FEED, mine.id), FilterActions(read=True)
+    draft = FilterDraft("Bridges", "bridge", of_feed, actions)
+    await create_filter(stories.env.db, Caller(alice, frozenset(SCOPES)), draft, stories.env.now)
+    await stories.publish("one", stories.article("one", BRIDGE))
+    assert await stories.subscribers.unread_and_counted(alice) == (0, 0)
+
+    await stories.publish("two", stories.article("two", BRIDGE))
+
+    assert await stories.subscribers.unread_and_counted(alice) == (1, 1)
+
+
 async def test_a_copy_that_is_read_and_that_a_filter_hides_is_uncounted_once(stories: StoryFeeds, alice: User) -> None:
     await stories.add("one", "two", readers=(alice,))
     [_, mine] = await stories.subscribers.mine(alice)
@@ -216,3 +234,44 @@ async def test_the_same_words_at_another_time_are_new(stories: StoryFeeds, alice
         await stories.replace("one", item("News of the hour", text_of("News"), stories.env.now, f"{hour}", None))
 
     assert await stories.subscribers.unread_and_counted(alice) == (3, 3)
+
+
+async def test_a_program_with_the_same_words_is_new_to_who_has_read_the_last_one(
+    stories: StoryFeeds, alice: User
+) -> None:
+    await stories.add("one", readers=(alice,))
+    text = text_of("The long notes of each episode") * 2
+
+    for hour in range(3):
+        await mark_all_read(stories.env.db, alice.id, MarkAllRead(), stories.env.now)
+        await stories.publish("one", item("News of the hour", text, stories.env.now, f"{hour}", None))
+
+        assert await stories.subscribers.unread_and_counted(alice) == (1, 1)
+
+
+async def test_entries_that_are_in_a_feed_together_are_all_unread(any_stories: StoryFeeds) -> None:
+    """Two jobs with one title and almost one text, at the same date: the first two come in one document."""
+    stories = any_stories
+    alice = await stories.subscribers.person("alice")
+    await stories.add("one", readers=(alice,))
+    title, now = "Senior software engineer", stories.env.now
+    jobs = [item(title, text_of(title) * 2, now, city, f"https://one.example.org/{city}") for city in ("1", "2", "3")]
+
+    await stories.publish("one", *jobs[:2])
+    await stories.publish("one", jobs[2])
+
+    assert await stories.subscribers.unread_and_counted(alice) == (3, 3)
+
+
+async def test_an_article_that_a_feed_has_under_another_guid_and_link_now_is_not_unread(
+    stories: StoryFeeds, alice: User
+) -> None:
+    await stories.add("one", readers=(alice,))
+    title, now = "A bridge is closed for a year", stories.env.now
+    old, new = [item(title, text_of(title) * 2, now, guid, f"https://one.example.org/{guid}") for guid in ("1", "2")]
+    await stories.publish("one", old)
+    await mark_all_read(stories.env.db, alice.id, MarkAllRead(), stories.env.now)
+
+    await stories.replace("one", new)
+
+    assert await stories.subscribers.unread_and_counted(alice) == (0, 0)

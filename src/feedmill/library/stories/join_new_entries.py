@@ -1,10 +1,11 @@
 """Joins the new entries of a refresh to their stories, in its atomic write.
 
-An entry whose story a user has read is not unread for that user. An article that the same feed had before, under
-another guid and link, is unread for nobody.
+An entry whose story a user has read in another feed is not unread for that user. An article that leaves a feed and
+comes at once under another guid and link is unread for nobody. Entries that are in a feed together are several to its
+publisher, so each of them is unread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -38,19 +39,18 @@ class _PlacedEntry(NamedTuple):
     signature: StorySignature
     place: StoryPlace
 
-    def repeats(self, feed_id: int) -> bool:
-        """Whether the feed had it before: the same article of that time.
+    def repeats(self, dropped: Container[int]) -> bool:
+        """Whether it is the same article of that time as one that has just left the feed.
 
         The time must be the same: a feed may publish the same words every hour, with another recording.
         """
         return any(
-            member.feed_id == feed_id and abs(member.at - self.entry.date) < SAME_TIME for member in self.place.story
+            member.entry_id in dropped and abs(member.at - self.entry.date) < SAME_TIME for member in self.place.story
         )
 
-    @property
-    def others(self) -> list[int]:
-        """The stored entries of its story."""
-        return [member.entry_id for member in self.place.story if member.entry_id]
+    def copies_in_other_feeds(self, feed_id: int) -> list[int]:
+        """The entries of its story. Those of its own feed may be other episodes with the same words."""
+        return [member.entry_id for member in self.place.story if member.feed_id != feed_id]
 
 
 async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
@@ -59,8 +59,13 @@ async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /)
         return ()
     feed_id, changes = claim.feed.id, decision.changes
     placed = await _place(db, feed_id, changes.new)
-    repeated = {each.entry.guid for each in placed if each.repeats(feed_id)}
-    copies = [each for each in placed if each.others and each.entry.guid not in repeated]
+    dropped = frozenset(changes.dropped)
+    repeated = {each.entry.guid for each in placed if each.repeats(dropped)}
+    copies = {
+        each.entry.guid: found
+        for each in placed
+        if each.entry.guid not in repeated and (found := each.copies_in_other_feeds(feed_id))
+    }
     return [
         *steps_to_index_new_entries(db.dialect_name, feed_id, [_indexed(each) for each in placed]),
         *steps_to_drop_unread(feed_id, sorted(repeated)),
@@ -83,16 +88,16 @@ def _indexed(placed: _PlacedEntry) -> IndexedEntry:
     return IndexedEntry(entry.guid, entry.date, signature.sketch, place.keys, place.story_id)
 
 
-async def _read_guids(db: Database, feed_id: int, copies: Sequence[_PlacedEntry]) -> Mapping[int, Sequence[str]]:
-    """By subscription the new entries whose stories its user has read."""
-    ids = sorted({id for each in copies for id in each.others})
+async def _read_guids(db: Database, feed_id: int, copies: Mapping[str, Sequence[int]]) -> Mapping[int, Sequence[str]]:
+    """By subscription the new entries whose stories its user has read; `copies` has the stored entries by guid."""
+    ids = sorted({id for found in copies.values() for id in found})
     reading: dict[int, list[StoryReading]] = {id: [] for id in ids}
     for one in await read_reading(db, feed_id, ids) if ids else ():
         reading[one.entry_id].append(one)
     found: dict[int, list[str]] = {}
-    for each in copies:
-        for subscription_id in _have_read([one for id in each.others for one in reading[id]]):
-            found.setdefault(subscription_id, []).append(each.entry.guid)
+    for guid, entry_ids in copies.items():
+        for subscription_id in _have_read([one for id in entry_ids for one in reading[id]]):
+            found.setdefault(subscription_id, []).append(guid)
     return found
 
 

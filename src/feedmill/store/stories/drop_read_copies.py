@@ -21,9 +21,10 @@ from sqlalchemy import (
     select,
 )
 
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import entries, states, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import entries, filter_effects, states, subscriptions, unread, unread_lists, users
 from feedmill.store.stories.story_switches import takes_part
 
 _its_feed, _new_feed = subscriptions.alias("its_feed"), subscriptions.alias("new_feed")
@@ -36,9 +37,19 @@ def _holds(rows: FromClause) -> ColumnElement[bool]:
 
 
 _is_unread = exists().where(_in_current.c.list_id == users.c.unread_list_id, _holds(_in_current))
+_by_filter = exists().where(
+    filter_effects.c.user_id == users.c.id,
+    filter_effects.c.action == FilterAction.READ,
+    filter_effects.c.entry_id == entries.c.id,
+)
 # By the user's own act: marked one by one, or with all others, as retired lists tell until they are deleted.
 _was_read = or_(
-    exists().where(states.c.user_id == users.c.id, states.c.entry_id == entries.c.id, states.c.read_at.is_not(None)),
+    and_(
+        exists().where(
+            states.c.user_id == users.c.id, states.c.entry_id == entries.c.id, states.c.read_at.is_not(None)
+        ),
+        ~_by_filter,
+    ),
     exists().where(
         unread_lists.c.user_id == users.c.id,
         unread_lists.c.retired_at.is_not(None),
