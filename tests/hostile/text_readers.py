@@ -82,6 +82,7 @@ from feedmill.library.archive import line_diff, raw_bodies, video_details
 from feedmill.library.bookmarks import fetch_pages
 from feedmill.library.entries import article, full_text, list_entries, sync_cursor, text_diff
 from feedmill.library.filters import rules
+from feedmill.library.notifications import target_urls
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
 from feedmill.library.services import service_options, template_request
 from feedmill.library.services.saved_article import SavedArticle
@@ -94,6 +95,7 @@ from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.model.services.save_service import ServiceKind, ServiceOptions
 from feedmill.outbound import (
+    apprise_schemes,
     content_encoding,
     encrypted_options,
     http_response,
@@ -457,6 +459,8 @@ READERS: dict[str, Read] = {
     "library.filters.rules.judge_entry": _judged,
     "pools.program_texts.checked_text": lambda text: program_texts.checked_text(PoolKind.CONTENTS, text, text, 1),
     "store.pools.source_tables.TABLE_NAME": source_tables.TABLE_NAME.fullmatch,
+    "outbound.apprise_schemes.scheme_of": apprise_schemes.scheme_of,
+    "library.notifications.target_urls.check_target_url": lambda text: target_urls.check_target_url(f"ntfy://{text}"),
     "library.services.service_options.parse_options": lambda text: service_options.parse_options(
         ServiceKind.LINKDING, {"address": URL, "token": text, "tags": text}
     ),

@@ -4,6 +4,7 @@ import pytest
 
 from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
 from feedmill.library.users.limits import MAX_COUNTS, CountedKind
+from tests.serve.rest.cases import notifications, services
 from tests.serve.rest.sample_feeds import feed_of, subscribed
 from tests.serve.rest.site import Person, Site
 
@@ -12,7 +13,9 @@ MADE: dict[CountedKind, tuple[str, dict[str, object]]] = {
     "filters": ("/filters", {"name": "Mills", "condition": "mill", "actions": {"star": True}}),
     "folders": ("/folders", {"name": "Mills"}),
     "labels": ("/labels", {"name": "mills"}),
+    "notification_targets": ("/notifications", notifications.NEW),
     "saved_searches": ("/searches", {"name": "Mills", "query": "mill"}),
+    "services": ("/services", services.NEW),
     "webhooks": ("/webhooks", {"url": "https://example.org/hook", "events": ["feed.failing"]}),
 }
 
