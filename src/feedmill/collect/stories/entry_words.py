@@ -8,8 +8,9 @@ MAX_TITLE_WORDS = 32
 MAX_TEXT_WORDS = 400
 # Characters.
 MAX_TITLE = 600
-FIRST_MARKUP = 4_000
 MAX_MARKUP = 50_000
+# Read at once: about as much as has all words.
+PART = 3_000
 
 
 class WrittenEntry(Protocol):
@@ -25,23 +26,33 @@ class WrittenEntry(Protocol):
 
 def title_words(entry: WrittenEntry) -> list[bytes]:
     """The words of the title, without case, accents and punctuation; pairs of characters in Chinese and the like."""
-    return _first_words((entry.title or "")[:MAX_TITLE], MAX_TITLE, MAX_TITLE_WORDS)
+    return _words((entry.title or "")[:MAX_TITLE])[:MAX_TITLE_WORDS]
 
 
 def text_words(entry: WrittenEntry) -> list[bytes]:
     """The first words of the longest text of the entry."""
-    markup = _without_aggregator_lines(entry.content_html or entry.summary or "")
-    words = _first_words(markup, FIRST_MARKUP, MAX_TEXT_WORDS)
-    if len(words) < MAX_TEXT_WORDS and len(markup) > FIRST_MARKUP:
-        # About as much markup as has all the words: some feeds write thousands of characters for a few.
-        needed = FIRST_MARKUP * MAX_TEXT_WORDS // max(len(words), 1) * 5 // 4
-        words = _first_words(markup, min(needed, MAX_MARKUP), MAX_TEXT_WORDS)
-    return words
+    markup = _without_aggregator_lines(entry.content_html or entry.summary or "")[:MAX_MARKUP]
+    words: list[bytes] = []
+    position = 0
+    while position < len(markup) and len(words) < MAX_TEXT_WORDS:
+        end = _end_of_part(markup, position)
+        words += _words(markup[position:end])
+        position = end
+    return words[:MAX_TEXT_WORDS]
 
 
-def _first_words(markup: str, size: int, count: int) -> list[bytes]:
+def _end_of_part(markup: str, position: int) -> int:
+    """Where a part that begins there ends: before a tag, if there is one, so that none is cut."""
+    end = position + PART
+    if end >= len(markup):
+        return len(markup)
+    tag = markup.rfind("<", position + 1, end)
+    return tag if tag > 0 else end
+
+
+def _words(markup: str) -> list[bytes]:
     # Words have no surrogates: they are no letters.
-    return words_of_html(markup[:size]).encode("utf-8", "ignore").split(maxsplit=count)[:count]
+    return words_of_html(markup).encode("utf-8", "ignore").split()
 
 
 def _without_aggregator_lines(markup: str) -> str:

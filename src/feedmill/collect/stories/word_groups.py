@@ -12,7 +12,8 @@ MINIMA = 32
 # Of a shorter text the opening is nearly all.
 BANDED_WORDS = 60
 OPENING_WORDS = 40
-_RANGES = [(number << 32) // MINIMA for number in range(MINIMA)]
+_END = 1 << 32
+_RANGES = [_END // MINIMA * number for number in range(MINIMA)]
 _BAND = 1 << 47
 
 
@@ -42,8 +43,7 @@ class WordGroups:
 
 def _minima(hashes: Sequence[int]) -> list[int]:
     """The least hash of each range; an empty range takes that of the next one that has any."""
-    ordered = sorted({*hashes})
-    end = len(ordered)
+    ordered = sorted(hashes)
     # After the last range comes the first.
-    ordered.append(ordered[0])
-    return [ordered[bisect_left(ordered, start, 0, end)] for start in _RANGES]
+    ordered.append(ordered[0] + _END)
+    return [ordered[bisect_left(ordered, start)] % _END for start in _RANGES]
