@@ -263,6 +263,16 @@ def _columns() -> Iterator[LabelledPair]:
             same=False,
             hard=True,
         )
+        for kind, words, other_words in (
+            ("articles with the same introduction", 400, 400),
+            ("excerpts with the same introduction", 70, 70),
+            ("excerpt and article with the same introduction", 70, 400),
+        ):
+            first = _entry(_url("gazette", article["id"]), article["title"], as_html(excerpt(one, words)))
+            second = _entry(_url("herald", other["id"]), other["title"], as_html(excerpt(two, other_words)))
+            yield LabelledPair(
+                kind, article["id"], FeedEntry(1, AT, first), FeedEntry(2, AT + DAY, second), same=False, hard=True
+            )
         yield LabelledPair(
             "parts of a series",
             article["id"],

@@ -99,10 +99,20 @@ def _is_same_retitled_article(common: Comparison, topic: int) -> bool:
         return False
     if topic < 20:
         return common.text_count >= 80 and common.resemblance >= 0.8
-    if common.titles is Titles.SIMILAR and common.text_count >= 25 and _continues_alike(common, excerpt_words=60):
+    if common.text_count >= 25 and (_is_excerpt(common) or _is_same_under_similar_title(common)):
         return True
     is_alike = common.lead >= 0.7 and common.text_count >= 60 and common.resemblance >= 0.5
     return is_alike or (common.text_count >= 80 and common.resemblance >= 0.7)
+
+
+def _is_excerpt(common: Comparison) -> bool:
+    """Whether nearly all of one text is the beginning of the other, which is more than an introduction in common."""
+    is_shorter = common.longer_count >= common.text_count * 1.5
+    return is_shorter and common.lead >= 0.9 and common.containment >= 0.75
+
+
+def _is_same_under_similar_title(common: Comparison) -> bool:
+    return common.titles is Titles.SIMILAR and _continues_alike(common, excerpt_words=60)
 
 
 def _continues_alike(common: Comparison, excerpt_words: int) -> bool:
