@@ -81,7 +81,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             webhooks, bookmarks = Webhooks(outbound_tools), Bookmarks(outbound_tools)
             encryption = Encryption.of(settings)
             apprise = AppriseSender.of(settings.allow_private)
-            notifications = make_notifications(outbound_tools, encryption, apprise)
+            notifications = make_notifications(outbound_tools, encryption, apprise, blobs)
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,
                 webhooks=webhooks.webhook_writes,

@@ -26,7 +26,7 @@ FORMS = (
     ("/bookmarks", {"url": "http://127.0.0.1/", "title": NUL, "note": NUL}),
     ("/settings/api-keys", {"name": NUL, "scope": "read"}),
     ("/settings/services", {"kind": "linkding", "name": "Links", "address": "https://example.org", "token": NUL}),
-    ("/settings/notifications", {"name": NUL, "url": "ntfys://ntfy.sh/t", "gap": "5"}),
+    ("/settings/notifications", {"name": NUL, "url": "ntfys://ntfy.sh/t", "gap": "5", "digest": "none"}),
     ("/settings/webhooks", {"url": NUL}),
     ("/pools/new", {"name": NUL}),
     ("/admin/users/new", {"name": NUL, "password": "correct horse battery"}),

@@ -31,8 +31,11 @@ class AppriseAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
+    """`html` is for mail, which has both."""
+
     title: str
     body: str
+    html: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class AppriseSender:
 
     async def send(self, url: str, message: NotificationMessage) -> Message | None:
         """Sends a message; why it failed, or None."""
-        request = {"url": url, "title": message.title, "body": message.body, "allow_private": self.allow_private}
+        request = {"url": url, "allow_private": self.allow_private, **msgspec.to_builtins(message)}
         async with self._slots:
             try:
                 answer = await self._ask(msgspec.json.encode(request))

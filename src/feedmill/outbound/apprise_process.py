@@ -18,6 +18,8 @@ from feedmill.outbound.apprise_schemes import SCHEMES, scheme_of
 
 MAIL_PORTS = frozenset({25, 465, 587, 2525})
 MAIL_SCHEMES = frozenset({"mailto", "mailtos"})
+# Apprise makes their text from the HTML.
+HTML_MAIL_SCHEMES = MAIL_SCHEMES | {"mailgun", "sendgrid", "ses", "smtp2go", "sparkpost", "postmark", "resend", "brevo"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 FORBIDDEN_EVENTS = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.spawn", "pty.spawn"}
@@ -92,7 +94,10 @@ def send(request: dict[str, Any]) -> dict[str, Any]:
         sender = apprise.Apprise()
         if not sender.add(request["url"]):
             return {"reason": guard.refused or "not_understood", "detail": ""}
-        is_sent = sender.notify(title=request["title"], body=request["body"], body_format=apprise.NotifyFormat.TEXT)
+        is_html = bool(request["html"]) and scheme in HTML_MAIL_SCHEMES
+        body_format = apprise.NotifyFormat.HTML if is_html else apprise.NotifyFormat.TEXT
+        body = request["html" if is_html else "body"]
+        is_sent = sender.notify(title=request["title"], body=body, body_format=body_format)
         detail = said.getvalue().strip().partition("\n")[0]
     return {"reason": "" if is_sent else guard.refused or "not_sent", "detail": detail[:MAX_DETAIL]}
 

@@ -3,7 +3,6 @@
 Messages are sent by Apprise itself, to a web server and an SMTP server on loopback.
 """
 
-import asyncio
 import warnings
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -11,7 +10,6 @@ from typing import Any
 
 import apprise
 import pytest
-from aiosmtpd.smtp import SMTP
 
 from feedmill.errors import BadInput, NotFound
 from feedmill.library.search.saved_searches import create_saved_search
@@ -20,6 +18,7 @@ from feedmill.outbound.apprise_messages import AppriseSender, NotificationMessag
 from feedmill.outbound.apprise_schemes import SCHEMES
 from feedmill.store.database import Database
 from feedmill.store.search.index_missing_entries import index_missing_entries
+from tests.library.notifications.mail_server import Mailbox
 from tests.library.notifications.notification_setup import NotificationSetup
 from tests.library.webhooks.webhook_setup import MINUTE
 from tests.scripted_web import Answer, Web
@@ -230,23 +229,6 @@ async def test_a_service_that_never_answers_is_given_up(setup: NotificationSetup
 
     assert failed is not None
     assert failed.code == "notification.timeout"
-
-
-class Mailbox:
-    def __init__(self) -> None:
-        self.received: list[bytes] = []
-
-    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
-        self.received.append(envelope.content)
-        return "250 OK"
-
-
-@pytest.fixture
-async def mail_server() -> AsyncIterator[tuple[Mailbox, int]]:
-    mailbox = Mailbox()
-    server = await asyncio.get_running_loop().create_server(lambda: SMTP(mailbox), "127.0.0.1", 0)
-    async with server:
-        yield mailbox, server.sockets[0].getsockname()[1]
 
 
 async def test_a_message_arrives_as_mail(mail_server: tuple[Mailbox, int]) -> None:

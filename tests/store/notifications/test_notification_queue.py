@@ -4,9 +4,15 @@ from datetime import timedelta
 
 from feedmill.i18n.messages import Message
 from feedmill.model.encrypted import Encrypted
-from feedmill.model.notifications.notification_target import CHOSEN_EVENTS, NotificationEvent, TargetSettings
+from feedmill.model.notifications.notification_target import (
+    CHOSEN_EVENTS,
+    DigestPeriod,
+    NotificationEvent,
+    TargetSettings,
+)
 from feedmill.store.database import Database
 from feedmill.store.leases import LEASE
+from feedmill.store.notifications.digests import due_digests, record_digest
 from feedmill.store.notifications.notification_queue import (
     record_failed_attempt,
     record_given_up,
@@ -41,7 +47,7 @@ def _settings(*searches: int) -> TargetSettings:
 
 async def test_what_waits_is_taken_together_and_settled_by_the_holder(any_db: Database) -> None:
     alice_id, feed_id = await _feed_of_alice(any_db)
-    target = await add_target(any_db, alice_id, _settings(), "ntfys", URL, NOW)
+    target = await add_target(any_db, alice_id, _settings(), None, "ntfys", URL, NOW)
     await any_db.batch(
         [
             step_to_queue_event(NotificationEvent.FEED_FAILING, feed_id, "t", NOW),
@@ -68,7 +74,7 @@ async def test_what_waits_is_taken_together_and_settled_by_the_holder(any_db: Da
 
 async def test_what_is_given_up_is_deleted_and_the_target_goes_on(any_db: Database) -> None:
     alice_id, _ = await _feed_of_alice(any_db)
-    target = await add_target(any_db, alice_id, _settings(), "ntfys", URL, NOW)
+    target = await add_target(any_db, alice_id, _settings(), None, "ntfys", URL, NOW)
     await add_test_notification(any_db, target, NOW)
     _, [taken] = await take_targets(any_db, NOW, 10)
     [waiting] = await waiting_notifications(any_db, target.id, 10)
@@ -82,7 +88,7 @@ async def test_what_is_given_up_is_deleted_and_the_target_goes_on(any_db: Databa
 async def test_hits_of_a_search_are_queued_once(any_db: Database) -> None:
     alice_id, _ = await _feed_of_alice(any_db)
     search = await save_search(any_db, alice_id, "mills", "mill")
-    target = await add_target(any_db, alice_id, _settings(search.id), "ntfys", URL, NOW)
+    target = await add_target(any_db, alice_id, _settings(search.id), None, "ntfys", URL, NOW)
     [watched] = await due_searches(any_db, NOW, 10)
     assert watched.after_entry_id > 0
 
@@ -93,6 +99,21 @@ async def test_hits_of_a_search_are_queued_once(any_db: Database) -> None:
 
     [waiting] = await waiting_notifications(any_db, target.id, 10)
     assert (waiting.event, waiting.search_id, waiting.entry_ids) == ("search.hits", search.id, (100, 101))
-    await change_target(any_db, target, _settings(), ("gotify", URL), NOW)
+    await change_target(any_db, target, _settings(), None, ("gotify", URL), NOW)
     [known] = await targets_of(any_db, alice_id)
     assert (known.settings.search_ids, known.scheme) == ((), "gotify")
+
+
+async def test_a_digest_is_queued_once_and_the_next_is_due_later(any_db: Database) -> None:
+    alice_id, _ = await _feed_of_alice(any_db)
+    settings = TargetSettings("phone", (), digest=DigestPeriod.DAILY)
+    target = await add_target(any_db, alice_id, settings, NOW, "ntfys", URL, NOW)
+    [due] = await due_digests(any_db, NOW, 10)
+
+    await record_digest(any_db, due, [5, 6], NOW + MINUTE, NOW)
+    await record_digest(any_db, due, [5, 6], NOW + MINUTE, NOW)
+
+    [waiting] = await waiting_notifications(any_db, target.id, 10)
+    assert (waiting.event, waiting.entry_ids) == ("digest", (5, 6))
+    assert await due_digests(any_db, NOW, 10) == []
+    assert len(await due_digests(any_db, NOW + MINUTE, 10)) == 1

@@ -23,7 +23,7 @@ async def compose_message(
     db: Database, taken: NotificationClaim, waiting: Sequence[WaitingNotification]
 ) -> NotificationMessage | None:
     """The message; None when there is nothing to report any more."""
-    t = translator(_language(taken))
+    t = translator(message_language(taken))
     parts = [part for each in waiting if (part := await _part(db, taken.user_id, each, t))]
     if not parts:
         return None
@@ -33,7 +33,7 @@ async def compose_message(
     return NotificationMessage(title[:MAX_TITLE], "\n\n".join("\n".join(lines) for lines in sections))
 
 
-def _language(taken: NotificationClaim) -> str:
+def message_language(taken: NotificationClaim) -> str:
     language = stored_language(taken.user_settings)
     return language if language in language_names() else DEFAULT_LANGUAGE
 

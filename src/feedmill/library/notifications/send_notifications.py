@@ -4,17 +4,23 @@ claim targets → read what waits → write the message → send → record the 
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
+from feedmill.archive.blobs import Blobs
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.i18n.messages import Message
+from feedmill.i18n.translator import translator
 from feedmill.lazy_loggers import get_logger
-from feedmill.library.notifications.compose_message import compose_message
+from feedmill.library.notifications.compose_digest import compose_digest
+from feedmill.library.notifications.compose_message import compose_message, message_language
+from feedmill.library.notifications.queue_digests import queue_due_digests
 from feedmill.library.notifications.target_urls import decrypt_url
 from feedmill.library.notifications.watch_searches import check_due_searches
 from feedmill.library.outbound_tools import OutboundTools
-from feedmill.model.notifications.notification_target import NotificationClaim
+from feedmill.model.notifications.notification_target import NotificationClaim, NotificationEvent, WaitingNotification
 from feedmill.model.webhook import next_delivery_attempt
 from feedmill.outbound.apprise_messages import REFUSALS, AppriseSender, NotificationMessage
 from feedmill.store.notifications.notification_queue import (
@@ -41,11 +47,13 @@ class NotificationSender:
     tools: OutboundTools
     encryption: Encryption
     apprise: AppriseSender
+    blobs: Blobs | None = None
 
     async def send_due(self) -> int:
         """Checks watched searches and sends to some of the targets that are due; how many there were."""
         tools = self.tools
         await check_due_searches(tools)
+        await queue_due_digests(tools)
         token, targets = await take_targets(tools.db, tools.clock(), TARGETS_AT_ONCE)
         if not targets:
             return 0
@@ -56,14 +64,17 @@ class NotificationSender:
     async def _send_to(self, target: NotificationClaim) -> None:
         db = self.tools.db
         waiting = await waiting_notifications(db, target.id, MOST_BUNDLED)
-        ids = [each.id for each in waiting]
-        message = await compose_message(db, target, waiting)
+        digest = next((each for each in waiting if each.event is NotificationEvent.DIGEST), None)
+        # A digest is a message of its own, and what else waits follows it at once.
+        told = [digest] if digest else waiting
+        ids = [each.id for each in told]
+        message = await self._compose(target, told)
         if message is None:
             return await record_dropped(db, target, ids, self.tools.clock())
         failed = await self._try(target, message)
         now = self.tools.clock()
         if failed is None:
-            await record_sent(db, target, ids, now)
+            await record_sent(db, target if digest is None else replace(target, gap=timedelta(0)), ids, now)
             return None
         log.info("notification_failed", target_id=target.id, reason=failed.code, attempts=target.attempts + 1)
         again_at = None if failed.code in FINAL_REASONS else next_delivery_attempt(target.attempts + 1, now)
@@ -71,6 +82,14 @@ class NotificationSender:
             await record_given_up(db, target, ids, failed, now)
         else:
             await record_failed_attempt(db, target, failed, again_at)
+
+    async def _compose(
+        self, target: NotificationClaim, told: Sequence[WaitingNotification]
+    ) -> NotificationMessage | None:
+        if told and told[0].event is NotificationEvent.DIGEST:
+            t = translator(message_language(target))
+            return await compose_digest(self.tools.db, self.blobs, target.user_id, told[0].entry_ids, t)
+        return await compose_message(self.tools.db, target, told)
 
     async def _try(self, target: NotificationClaim, message: NotificationMessage) -> Message | None:
         try:

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from feedmill.archive.blobs import Blobs
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.dates import time_zone
 from feedmill.i18n.messages import Message
+from feedmill.library.notifications.queue_digests import next_digest_at
 from feedmill.library.notifications.send_notifications import NotificationSender
 from feedmill.library.notifications.target_urls import check_target_url, encrypt_url
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.search.saved_searches import saved_searches_of_user
 from feedmill.library.users.limits import check_count_limit
+from feedmill.library.users.preferences import stored_zone
 from feedmill.library.webhooks.events import events_of
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Claim
@@ -39,6 +43,7 @@ from feedmill.store.notifications.targets import (
     target_of,
     targets_of,
 )
+from feedmill.store.users.users import user_of_id
 
 NONE_CACHED_SECONDS = 5.0
 
@@ -63,7 +68,9 @@ class Notifications:
         await check_count_limit(self._db, user_id, "notification_targets")
         checked = await self._checked(user_id, settings)
         scheme, encrypted = await self._encrypted(url)
-        added = await add_target(self._db, user_id, checked, scheme, encrypted, self._now)
+        added = await add_target(
+            self._db, user_id, checked, await self._next_digest_at(user_id, checked), scheme, encrypted, self._now
+        )
         self._none_until = 0.0
         return added
 
@@ -81,7 +88,9 @@ class Notifications:
         """Changes a target; an empty address stays as it is."""
         target = await self.one(user_id, target_id)
         new_url = await self._encrypted(url) if url.strip() else None
-        await change_target(self._db, target, await self._checked(user_id, settings), new_url, self._now)
+        checked = await self._checked(user_id, settings)
+        next_at = await self._next_digest_at(user_id, checked)
+        await change_target(self._db, target, checked, next_at, new_url, self._now)
         return await self.one(user_id, target_id)
 
     async def delete(self, user_id: int, target_id: int) -> None:
@@ -99,6 +108,10 @@ class Notifications:
     async def _encrypted(self, url: str) -> tuple[str, Encrypted]:
         checked = check_target_url(url)
         return scheme_of(checked), await asyncio.to_thread(encrypt_url, self.encryption, checked)
+
+    async def _next_digest_at(self, user_id: int, settings: TargetSettings) -> datetime | None:
+        user = await user_of_id(self._db, user_id)
+        return next_digest_at(settings.digest, time_zone(stored_zone(user.settings if user else None)), self._now)
 
     async def _checked(self, user_id: int, settings: TargetSettings) -> TargetSettings:
         name = " ".join(settings.name.split())
@@ -129,8 +142,10 @@ class Notifications:
         return False
 
 
-def make_notifications(tools: OutboundTools, encryption: Encryption, apprise: AppriseSender) -> Notifications:
-    return Notifications(tools, encryption, NotificationSender(tools, encryption, apprise))
+def make_notifications(
+    tools: OutboundTools, encryption: Encryption, apprise: AppriseSender, blobs: Blobs | None = None
+) -> Notifications:
+    return Notifications(tools, encryption, NotificationSender(tools, encryption, apprise, blobs))
 
 
 def _with_searches(events: tuple[NotificationEvent, ...], search_ids: Sequence[int]) -> tuple[NotificationEvent, ...]:

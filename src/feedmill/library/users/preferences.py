@@ -25,6 +25,11 @@ def stored_language(settings: str | None) -> str:
     return _read(settings).get("language", "") if settings else ""
 
 
+def stored_zone(settings: str | None) -> str:
+    """The time zone that the user with these stored preferences chose; empty if the device decides."""
+    return _read(settings).get("zone", "") if settings else ""
+
+
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
     """Saves these preferences and keeps the others; the user as changed."""
     settings = encode_preferences({**preferences_of(user), **changes})

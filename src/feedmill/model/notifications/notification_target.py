@@ -15,16 +15,31 @@ DEFAULT_GAP = 5
 
 
 class NotificationEvent(StrEnum):
-    """Those of a refresh have the names of the webhook events. `test` is sent only on the owner's request."""
+    """Those of a refresh have the names of the webhook events. `digest` has a time of its own, `test` is requested."""
 
     MATCHED_ENTRIES = "entries.matched"
     SEARCH_HITS = "search.hits"
     FEED_FAILING = "feed.failing"
     FEED_HEALED = "feed.healed"
+    DIGEST = "digest"
     TEST = "test"
 
 
-CHOSEN_EVENTS = tuple(event for event in NotificationEvent if event is not NotificationEvent.TEST)
+class DigestPeriod(StrEnum):
+    """How often a target gets a digest of what is new and unread."""
+
+    NONE = "none"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+
+    @property
+    def length(self) -> timedelta:
+        return timedelta(days=7 if self is DigestPeriod.WEEKLY else 1)
+
+
+CHOSEN_EVENTS = tuple(
+    event for event in NotificationEvent if event not in (NotificationEvent.DIGEST, NotificationEvent.TEST)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,7 @@ class TargetSettings:
     search_ids: tuple[int, ...] = ()
     gap: timedelta = timedelta(minutes=DEFAULT_GAP)
     paused: bool = False
+    digest: DigestPeriod = DigestPeriod.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +106,14 @@ class WatchedSearch:
     query: str
     after_entry_id: int
     checked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class DueDigest:
+    """A target whose digest is due since `due_at`."""
+
+    target_id: int
+    user_id: int
+    user_settings: str | None
+    period: DigestPeriod
+    due_at: datetime

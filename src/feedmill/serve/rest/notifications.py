@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.response_body import MessageText
 from feedmill.model.notifications.notification_target import (
+    DigestPeriod,
     NotificationEvent,
     NotificationTarget,
     TargetSettings,
@@ -29,6 +30,11 @@ GapMinutes = Annotated[
     Field(description="Between two messages at least so much time passes; the rest is bundled."),
 ]
 
+DigestName = Annotated[
+    Literal["none", "daily", "weekly"],
+    Field(description="A digest of new and unread entries, at seven in the morning; weekly on Mondays."),
+]
+
 
 class NewTarget(RequestBody):
     name: ShortText
@@ -36,6 +42,7 @@ class NewTarget(RequestBody):
     events: NotificationEvents = Field(default=["feed.failing", "feed.healed"])
     search_ids: SearchIds = Field(default=[])
     gap_minutes: GapMinutes = 5
+    digest: DigestName = "none"
 
 
 class TargetChanges(RequestBody):
@@ -47,6 +54,7 @@ class TargetChanges(RequestBody):
     search_ids: SearchIds | None = None
     gap_minutes: GapMinutes | None = None
     paused: StrictBool | None = None
+    digest: DigestName | None = None
 
 
 class TargetResponse(BaseModel):
@@ -57,6 +65,7 @@ class TargetResponse(BaseModel):
     search_ids: list[int]
     gap_minutes: int
     paused: bool
+    digest: DigestPeriod
     waiting: int = Field(description="The number of notifications that wait for the next message.")
     attempts: int = Field(description="The number of failed attempts in a row.")
     next_attempt_at: datetime = Field(description="No message is sent before.")
@@ -79,7 +88,13 @@ async def list_notification_targets(app: TheApp, who: Reader) -> TargetPage:
 @router.post("", status_code=201)
 async def create_notification_target(app: TheApp, who: Writer, new: NewTarget) -> TargetResponse:
     """Adds a target. Whether its address is right shows a test message."""
-    settings = TargetSettings(new.name, _events(new.events), tuple(new.search_ids), timedelta(minutes=new.gap_minutes))
+    settings = TargetSettings(
+        new.name,
+        _events(new.events),
+        tuple(new.search_ids),
+        timedelta(minutes=new.gap_minutes),
+        digest=DigestPeriod(new.digest),
+    )
     return _response(await app.notifications.create(who.user.id, new.url, settings))
 
 
@@ -99,6 +114,7 @@ async def change_notification_target(
         before.search_ids if changes.search_ids is None else tuple(changes.search_ids),
         before.gap if changes.gap_minutes is None else timedelta(minutes=changes.gap_minutes),
         before.paused if changes.paused is None else changes.paused,
+        before.digest if changes.digest is None else DigestPeriod(changes.digest),
     )
     return _response(await app.notifications.change(who.user.id, target_id, settings, changes.url or ""))
 
@@ -129,5 +145,6 @@ def _response(target: NotificationTarget) -> TargetResponse:
         "search_ids": list(settings.search_ids),
         "gap_minutes": int(settings.gap.total_seconds() // 60),
         "paused": settings.paused,
+        "digest": settings.digest,
     }
     return TargetResponse.model_validate({name: getattr(target, name) for name in same} | chosen)

@@ -800,6 +800,8 @@ CREATE TABLE IF NOT EXISTS notification_targets (
   events LONGTEXT NOT NULL,
   gap_minutes INTEGER NOT NULL DEFAULT '0',
   paused INTEGER NOT NULL DEFAULT '0',
+  digest VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'none',
+  next_digest_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   attempts INTEGER NOT NULL DEFAULT '0',
   next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
@@ -809,6 +811,7 @@ CREATE TABLE IF NOT EXISTS notification_targets (
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   INDEX notification_targets_claimed (claim_token),
+  INDEX notification_targets_digest (next_digest_at),
   INDEX notification_targets_due (next_attempt_at),
   INDEX notification_targets_of_user (user_id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

@@ -846,6 +846,8 @@ CREATE TABLE IF NOT EXISTS notification_targets (
   events TEXT NOT NULL,
   gap_minutes INTEGER DEFAULT '0' NOT NULL,
   paused INTEGER DEFAULT '0' NOT NULL,
+  digest VARCHAR(32) DEFAULT 'none' NOT NULL,
+  next_digest_at VARCHAR(24),
   attempts INTEGER DEFAULT '0' NOT NULL,
   next_attempt_at VARCHAR(24) NOT NULL,
   claim_token VARCHAR(64),
@@ -856,6 +858,8 @@ CREATE TABLE IF NOT EXISTS notification_targets (
 );
 
 CREATE INDEX IF NOT EXISTS notification_targets_claimed ON notification_targets (claim_token);
+
+CREATE INDEX IF NOT EXISTS notification_targets_digest ON notification_targets (next_digest_at);
 
 CREATE INDEX IF NOT EXISTS notification_targets_due ON notification_targets (next_attempt_at);
 

@@ -9,8 +9,13 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.i18n.messages import message_or_none
 from feedmill.model.encrypted import Encrypted
-from feedmill.model.notifications.notification_target import NotificationEvent, NotificationTarget, TargetSettings
-from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
+from feedmill.model.notifications.notification_target import (
+    DigestPeriod,
+    NotificationEvent,
+    NotificationTarget,
+    TargetSettings,
+)
+from feedmill.model.timestamps import datetime_or_none, from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, notification_targets, notifications, saved_searches, watched_searches
@@ -25,7 +30,8 @@ _read = select(notification_targets, _waiting.label("waiting"))
 
 ADD = insert(
     notification_targets,
-    *("user_id", "name", "scheme", "url", "events", "gap_minutes", "paused", "next_attempt_at", "created_at"),
+    *("user_id", "name", "scheme", "url", "events", "gap_minutes", "paused", "digest", "next_digest_at"),
+    *("next_attempt_at", "created_at"),
 )
 OF_USER = _read.where(_owner).order_by(_of.id)
 NEWEST = _read.where(_owner).order_by(_of.id.desc()).limit(1)
@@ -34,7 +40,10 @@ ANY = select(_of.id).limit(1)
 SEARCHES = select(watched_searches.c.target_id, watched_searches.c.search_id).where(
     one_of(watched_searches.c.target_id, "targets")
 )
-_chosen = {"name": "new_name", "events": "new_events", "gap_minutes": "new_gap", "paused": "new_paused"}
+_chosen = {"name": "new_name", "events": "new_events", "gap_minutes": "new_gap", "paused": "new_paused"} | {
+    "digest": "new_digest",
+    "next_digest_at": "new_next_digest_at",
+}
 CHANGE = notification_targets.update().where(*_of_owner).values({name: bindparam(new) for name, new in _chosen.items()})
 # A target with another address begins anew.
 SET_URL = (
@@ -70,11 +79,17 @@ async def has_targets(db: Database) -> bool:
 
 
 async def add_target(
-    db: Database, user_id: int, settings: TargetSettings, scheme: str, url: Encrypted, now: datetime
+    db: Database,
+    user_id: int,
+    settings: TargetSettings,
+    next_digest_at: datetime | None,
+    scheme: str,
+    url: Encrypted,
+    now: datetime,
 ) -> NotificationTarget:
     at = to_iso(now)
     row = {"user_id": user_id, "scheme": scheme, "url": url.value, "next_attempt_at": at, "created_at": at}
-    chosen = _settings_row(settings)
+    chosen = _settings_row(settings, next_digest_at)
     await db.batch([Step(ADD, row | {name: chosen[new] for name, new in _chosen.items()})])
     [added] = await db.query(NEWEST, {"owner": user_id})
     await db.batch(_steps_to_watch(added["id"], settings.search_ids, at))
@@ -95,6 +110,7 @@ async def change_target(
     db: Database,
     target: NotificationTarget,
     settings: TargetSettings,
+    next_digest_at: datetime | None,
     url: tuple[str, Encrypted] | None,
     now: datetime,
 ) -> None:
@@ -102,7 +118,7 @@ async def change_target(
     key = _key(target.user_id, target.id)
     changed_url = [Step(SET_URL, key | {"new_scheme": url[0], "new_url": url[1].value})] if url else []
     watched = _steps_to_watch(target.id, settings.search_ids, to_iso(now))
-    await db.batch([Step(CHANGE, key | _settings_row(settings)), *changed_url, *watched])
+    await db.batch([Step(CHANGE, key | _settings_row(settings, next_digest_at)), *changed_url, *watched])
 
 
 async def drop_target(db: Database, user_id: int, target_id: int) -> bool:
@@ -122,12 +138,14 @@ def _steps_to_watch(target_id: int, search_ids: Sequence[int], at: str) -> list[
     return [Step(FORGET_SEARCHES, values), Step(WATCH_SEARCHES, values | {"at": at})]
 
 
-def _settings_row(settings: TargetSettings) -> dict[str, Any]:
+def _settings_row(settings: TargetSettings, next_digest_at: datetime | None) -> dict[str, Any]:
     return {
         "new_name": settings.name,
         "new_events": msgspec.json.encode(list(settings.events)).decode(),
         "new_gap": int(settings.gap.total_seconds() // 60),
         "new_paused": int(settings.paused),
+        "new_digest": settings.digest,
+        "new_next_digest_at": iso_or_none(next_digest_at),
     }
 
 
@@ -151,6 +169,7 @@ def _target(row: Row, search_ids: tuple[int, ...]) -> NotificationTarget:
         search_ids,
         timedelta(minutes=row["gap_minutes"]),
         bool(row["paused"]),
+        DigestPeriod(row["digest"]),
     )
     return NotificationTarget(
         id=row["id"],

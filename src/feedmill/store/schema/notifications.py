@@ -17,6 +17,8 @@ notification_targets = table(
     Column("events", LongText, nullable=False),
     count("gap_minutes"),
     flag("paused"),
+    Column("digest", Word, nullable=False, server_default="none"),
+    timestamp("next_digest_at"),
     count("attempts"),
     # Nothing is sent before; a lease moves it.
     timestamp("next_attempt_at", required=True),
@@ -27,6 +29,7 @@ notification_targets = table(
     Index("notification_targets_of_user", "user_id"),
     Index("notification_targets_due", "next_attempt_at"),
     Index("notification_targets_claimed", "claim_token"),
+    Index("notification_targets_digest", "next_digest_at"),
 )
 
 # Deleted when it was sent.

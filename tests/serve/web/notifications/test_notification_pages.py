@@ -8,7 +8,13 @@ from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
 
 PATH = "/settings/notifications"
-TARGET = {"name": "phone", "url": "ntfys://ntfy.sh/secret-topic", "event": ["feed.failing"], "gap": "15"}
+TARGET = {
+    "name": "phone",
+    "url": "ntfys://ntfy.sh/secret-topic",
+    "event": ["feed.failing"],
+    "gap": "15",
+    "digest": "none",
+}
 
 
 async def _add(visitor: Visitor, **changes: object) -> str:
@@ -18,12 +24,15 @@ async def _add(visitor: Visitor, **changes: object) -> str:
 async def test_a_target_is_added_changed_and_deleted(site: Site, alice: Visitor) -> None:
     search = await create_saved_search(site.app.db, 1, "mills", "mill")
     path = await _add(alice)
-    await alice.send(path, name="my phone", url="", event=["feed.healed"], search=[str(search.id)], gap="60")
+    await alice.send(
+        path, name="my phone", url="", event=["feed.healed"], search=[str(search.id)], gap="60", digest="weekly"
+    )
 
     page = await alice.see(path)
     assert page.xpath("//input[@name='event'][@checked]/@value") == ["feed.healed"]
     assert page.xpath("//input[@name='search'][@checked]/@value") == [str(search.id)]
     assert page.xpath("//select[@name='gap']/option[@selected]/@value") == ["60"]
+    assert page.xpath("//select[@name='digest']/option[@selected]/@value") == ["weekly"]
     assert "secret-topic" not in (await alice.client.get(path)).text + (await alice.client.get(PATH)).text
     await alice.send(f"{path}/delete")
     assert "You have no targets." in text_of(await alice.see(PATH))

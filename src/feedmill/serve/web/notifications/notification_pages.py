@@ -16,6 +16,7 @@ from feedmill.model.notifications.notification_target import (
     CHOSEN_EVENTS,
     DEFAULT_GAP,
     GAPS,
+    DigestPeriod,
     NotificationEvent,
     NotificationTarget,
     TargetSettings,
@@ -39,6 +40,7 @@ FORM = {
     "search": NUMBER.repeated,
     "gap": one_of(*map(str, GAPS)),
     "paused": CHECKBOX,
+    "digest": one_of(*DigestPeriod),
 }
 NEW_TARGET = TargetSettings("", EVENTS, (), timedelta(minutes=DEFAULT_GAP))
 
@@ -103,6 +105,7 @@ def _settings(sent: FormData) -> TargetSettings:
         searches,
         timedelta(minutes=int(form_text(sent, "gap"))),
         sent.get("paused") == "yes",
+        DigestPeriod(form_text(sent, "digest")),
     )
 
 

@@ -1,0 +1,101 @@
+"""Digests: when they are due, what they tell by folder, and how they arrive as mail."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from feedmill.i18n.translator import translator
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.notifications.compose_digest import compose_digest
+from feedmill.library.notifications.queue_digests import next_digest_at
+from feedmill.library.subscriptions.folders import make_folder
+from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.notifications.notification_target import DigestPeriod, TargetSettings
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert
+from feedmill.store.schema import folder_subscriptions, subscriptions
+from tests.library.notifications.mail_server import Mailbox
+from tests.library.notifications.notification_setup import NotificationSetup
+from tests.library.webhooks.webhook_setup import NOW
+from tests.scripted_web import Web
+
+DAILY, WEEKLY, NONE = DigestPeriod.DAILY, DigestPeriod.WEEKLY, DigestPeriod.NONE
+IN_FOLDER = insert(folder_subscriptions, "folder_id", "subscription_id")
+HOSTILE, SHOWN = 'Mills &lt;b&gt; & "more"', 'Mills <b> & "more"'
+MORNING = datetime(2026, 2, 18, 6, tzinfo=UTC)
+SHANGHAI, ROME = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Rome")
+
+
+@pytest.fixture
+async def setup(db: Database) -> AsyncIterator[NotificationSetup]:
+    async with Web() as web:
+        yield NotificationSetup(db, web)
+
+
+@pytest.mark.parametrize(
+    ("period", "zone", "now", "expected"),
+    [
+        (NONE, UTC, MORNING, None),
+        (DAILY, UTC, MORNING, datetime(2026, 2, 18, 7, tzinfo=UTC)),
+        (DAILY, UTC, datetime(2026, 2, 18, 7, tzinfo=UTC), datetime(2026, 2, 19, 7, tzinfo=UTC)),
+        (WEEKLY, UTC, MORNING, datetime(2026, 2, 23, 7, tzinfo=UTC)),
+        (DAILY, SHANGHAI, MORNING, datetime(2026, 2, 18, 23, tzinfo=UTC)),
+        # The night in which the clocks go forward is an hour shorter.
+        (DAILY, ROME, datetime(2026, 3, 28, 12, tzinfo=UTC), datetime(2026, 3, 29, 5, tzinfo=UTC)),
+    ],
+)
+def test_a_digest_is_due_at_seven_in_the_zone_of_the_user(
+    period: DigestPeriod, zone: ZoneInfo, now: datetime, expected: datetime | None
+) -> None:
+    assert next_digest_at(period, zone, now) == expected
+
+
+async def _make_unread(setup: NotificationSetup, user_id: int, entry_id: int) -> None:
+    await apply_marks(setup.db, user_id, [entry_id], EntryMarks(read=False), setup.now)
+
+
+async def test_a_digest_has_the_unread_entries_by_folder_with_escaped_titles(setup: NotificationSetup) -> None:
+    alice = await setup.reader()
+    ids = [await setup.entry(alice, title, guid) for title, guid in ((HOSTILE, "1"), ("Read already", "2"))]
+    await _make_unread(setup, alice.id, ids[0])
+    folder = await make_folder(setup.db, alice.id, "Craft & more", 0, 0)
+    [subscription] = await setup.db.query(subscriptions.select())
+    await setup.db.batch([Step(IN_FOLDER, {"folder_id": folder.id, "subscription_id": subscription["id"]})])
+
+    digest = await compose_digest(setup.db, None, alice.id, ids, translator("en"))
+
+    assert digest is not None
+    assert digest.title == "One new item"
+    assert digest.body.startswith(f"== Craft & more ==\n• {SHOWN} (Blog)")
+    assert "<h2>Craft &amp; more</h2>" in digest.html
+    assert "Mills &lt;b&gt; &amp; &quot;more&quot;" in digest.html
+    assert "<b>" not in digest.html
+    assert "Read already" not in digest.html
+    charlie = await setup.reader("charlie")
+    assert await compose_digest(setup.db, None, charlie.id, ids, translator("en")) is None
+
+
+@pytest.mark.external
+async def test_a_digest_arrives_as_mail_in_html_and_text(
+    setup: NotificationSetup, mail_server: tuple[Mailbox, int]
+) -> None:
+    mailbox, port = mail_server
+    alice = await setup.reader()
+    await _make_unread(setup, alice.id, await setup.entry(alice, "A mill", "1"))
+    url = f"mailto://127.0.0.1:{port}?from=feedmill@example.org&to=alice@example.org&mode=insecure"
+    await setup.notifications.create(alice.id, url, TargetSettings("mail", (), digest=DAILY))
+
+    await setup.notifications.send()
+    assert mailbox.received == []
+    setup.now = NOW + timedelta(hours=23)
+    await setup.notifications.send()
+    await setup.notifications.send()
+
+    [mail] = map(message_from_bytes, mailbox.received)
+    parts = {part.get_content_type(): part.get_payload(decode=True) for part in mail.walk() if not part.is_multipart()}
+    assert b">A mill</a>" in parts["text/html"]
+    assert b"A mill" in parts["text/plain"]
+    assert "One new item" in str(mail["subject"])
