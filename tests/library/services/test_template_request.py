@@ -87,5 +87,13 @@ def test_a_template_that_cannot_be_used_is_refused_by_its_field(options: dict[st
     assert refused.value.field == field
 
 
+@pytest.mark.parametrize("depth", [100, 600, 1999])
+def test_a_template_that_is_nested_too_deep_is_refused(depth: int) -> None:
+    with pytest.raises(BadInput) as refused:
+        check_template(_options(body="[" * depth + "]" * depth))
+
+    assert refused.value.field == "body"
+
+
 def test_a_usable_template_passes() -> None:
     check_template(_options(address="https://e.example/?u={url}", body='{"u": "{url}"}', headers="X-A: {title}"))

@@ -5,6 +5,9 @@ from msgspec import Struct
 
 from feedmill.model.services.save_service import ServiceKind
 
+# JSON may be nested without end.
+UNREADABLE = (msgspec.DecodeError, RecursionError)
+
 
 class TokenAnswer(Struct):
     access_token: str = ""
@@ -32,7 +35,7 @@ def read_access_token(body: bytes) -> str:
     """The access token of a response of Wallabag; empty if it has none that can be sent."""
     try:
         token = msgspec.json.decode(body, type=TokenAnswer).access_token
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return ""
     return token if token.isascii() and token.isprintable() and len(token) < 4000 else ""
 
@@ -45,7 +48,7 @@ def read_refusal(kind: ServiceKind, body: bytes) -> str | None:
             return None if answer.result else answer.error_message[:200] or "result: false"
         if kind is ServiceKind.OMNIVORE:
             return _omnivore_refusal(msgspec.json.decode(body, type=OmnivoreAnswer))
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return "no JSON"
     return None
 

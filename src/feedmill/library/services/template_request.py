@@ -26,6 +26,8 @@ CONTENT_TYPES = {
     BodyFormat.TEXT: "text/plain; charset=utf-8",
 }
 MAX_HEADER_VALUE = 1000
+# Of lists and objects in JSON.
+MAX_DEPTH = 50
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
 
@@ -109,11 +111,13 @@ def _parse_json(text: str) -> Any:
         raise BadInput(Message("service.bad_json"), "body") from error
 
 
-def _fill_json(part: Any, values: dict[str, str]) -> Any:
+def _fill_json(part: Any, values: dict[str, str], depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise BadInput(Message("service.bad_json"), "body")
     if isinstance(part, str):
         return _fill(part, values)
     if isinstance(part, list):
-        return [_fill_json(each, values) for each in part]
+        return [_fill_json(each, values, depth + 1) for each in part]
     if isinstance(part, dict):
-        return {name: _fill_json(each, values) for name, each in part.items()}
+        return {name: _fill_json(each, values, depth + 1) for name, each in part.items()}
     return part
