@@ -54,7 +54,9 @@ async def change_filter(app: TheApp, who: Writer, filter_id: PathId, changes: Fi
     """Changes a filter for entries that arrive from now on. What it did stays as it is."""
     now = datetime.now(UTC)
     before = await own.find_filter(app.db, who.user.id, filter_id)
-    if before.kind is FilterKind.FILTER or not changes.is_about_mutes:
+    # A filter can be turned off also if its label or folder is gone.
+    is_switch = changes.model_fields_set == {"enabled"}
+    if not is_switch and (before.kind is FilterKind.FILTER or not changes.is_about_mutes):
         return FilterResponse.of(await own.change_filter(app.db, who, filter_id, changes.draft(before), now))
     if "expires_at" in changes.model_fields_set:
         await change_until(app.db, who.user.id, filter_id, changes.expires_at, now)
