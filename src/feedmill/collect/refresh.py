@@ -115,8 +115,9 @@ async def refresh_feed(
     parsed: it is used instead of a request.
     """
     decision = await _fetch_and_decide(tools, claim.feed, prefetched)
+    descriptor_writer = _DescriptorWriter(tools)  # remembers which descriptor of the feed the object store has
     extra_writers: Sequence[RefreshWriter] = (
-        _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
+        descriptor_writer,
         tools.writers.pools,  # adds new entries to the pools whose rules they match
         tools.writers.webhooks,  # queues events for the webhooks of subscribers
         tools.writers.notifications,  # queues events for the notification targets of subscribers
@@ -124,7 +125,7 @@ async def refresh_feed(
         tools.writers.stories,  # joins new entries to those of other feeds that are the same article
         job_writer,
     )
-    recorded = await _record(tools, claim, decision, extra_writers)
+    recorded = await _record(tools, claim, decision, extra_writers, (descriptor_writer, job_writer))
     await _merge_if_moved(tools, claim.feed, recorded)
     log_refresh(claim.feed, recorded)
     tools.announce(claim.feed, recorded)
@@ -253,17 +254,28 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
 
 
 async def _record(
-    tools: RefreshTools, claim: Claim, decision: RefreshDecision, extra_writers: Sequence[RefreshWriter]
+    tools: RefreshTools,
+    claim: Claim,
+    decision: RefreshDecision,
+    extra_writers: Sequence[RefreshWriter],
+    needed_writers: Sequence[RefreshWriter],
 ) -> RefreshDecision:
     """Writes the decision and the steps of the extra writers, in their order, in one batch.
 
-    If the database refuses it, a failure of this feed is recorded instead. Returns the decision that was written.
+    If the database refuses it, only the needed writers are asked: no filter or webhook of a user stops a feed. If it
+    refuses that too, a failure of this feed is recorded instead. Returns the decision that was written.
     """
+    fields = {"feed_id": claim.feed.id, "feed_url": claim.feed.url}
     try:
         await _write(tools.db, claim, decision, extra_writers)
         return decision
     except (ConstraintViolated, StatementRefused) as error:
-        log.error("entries_not_stored", feed_id=claim.feed.id, feed_url=claim.feed.url, exc_info=error)
+        log.error("refresh_extras_not_stored", **fields, exc_info=error)
+    try:
+        await _write(tools.db, claim, decision, needed_writers)
+        return decision
+    except (ConstraintViolated, StatementRefused) as error:
+        log.error("entries_not_stored", **fields, exc_info=error)
         context = _decision_context(tools, time.monotonic())
         failed = refresh_decision.decide_not_stored(claim.feed, decision, error.message, context)
     await _write(tools.db, claim, failed, extra_writers)
