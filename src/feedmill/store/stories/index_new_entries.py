@@ -4,22 +4,21 @@ The keys of all new entries are added by one statement: with a round trip for ea
 would take longer for the keys than for the entries.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import TextClause, bindparam, select, text
+from sqlalchemy import TextClause, select, text
 
 from feedmill.model.timestamps import to_iso
 from feedmill.store.chunks import chunked
-from feedmill.store.columns import Id
 from feedmill.store.database import Step
-from feedmill.store.dialect import insert_selected
+from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import entries, story_entries
 
-# :listed is a list of [guid, time, sketch, [key, …]]. Each is joined with the feed's entry that has the guid; on SQLite
-# in the order of a CROSS JOIN, because it would read the list for each entry of the feed.
+# :listed is a list of [guid, time, sketch, [key, …], story or null]. Each is joined with the feed's entry that has the
+# guid; on SQLite in the order of a CROSS JOIN, because it would read the list for each entry of the feed.
 SKETCHES = {
     "sqlite": """
         SELECT entries.id, entries.feed_id, json_extract(listed.value, '$[1]'), json_extract(listed.value, '$[2]')
@@ -52,6 +51,23 @@ KEYS = {
         JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.guid
         WHERE listed.story_key IS NOT NULL""",
 }
+STORIES = {
+    "sqlite": """
+        SELECT entries.id, json_extract(listed.value, '$[4]')
+        FROM json_each(:listed) AS listed CROSS JOIN entries
+        WHERE entries.feed_id = :feed_id AND entries.guid = json_extract(listed.value, '$[0]')
+        AND json_extract(listed.value, '$[4]') IS NOT NULL""",
+    "postgresql": """
+        SELECT entries.id, CAST(listed.value ->> 4 AS bigint)
+        FROM json_array_elements(CAST(:listed AS json)) AS listed(value)
+        JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.value ->> 0
+        WHERE listed.value ->> 4 IS NOT NULL""",
+    "mysql": """
+        SELECT entries.id, listed.story_id
+        FROM JSON_TABLE(:listed, '$[*]' COLUMNS (guid VARCHAR(512) PATH '$[0]', story_id BIGINT PATH '$[4]')) AS listed
+        JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.guid
+        WHERE listed.story_id IS NOT NULL""",
+}
 
 
 def _insert(table: str, columns: str, selected: Mapping[str, str]) -> dict[str, TextClause]:
@@ -65,15 +81,10 @@ def _insert(table: str, columns: str, selected: Mapping[str, str]) -> dict[str, 
 
 ADD_SKETCHES = _insert("story_sketches", "entry_id, feed_id, at, sketch", SKETCHES)
 ADD_KEYS = _insert("story_keys", "story_key, entry_id", KEYS)
-# Selected from the entry: it may have been purged meanwhile.
+JOIN_STORIES = _insert("story_entries", "entry_id, story_id", STORIES)
+# Selected from the entries: one may have been purged meanwhile.
 ADD_FIRST = insert_selected(
-    story_entries, select(entries.c.id.label("a"), entries.c.id.label("b")).where(entries.c.id == bindparam("story_id"))
-)
-JOIN_STORY = insert_selected(
-    story_entries,
-    select(entries.c.id.label("a"), bindparam("story_id", type_=Id).label("b")).where(
-        entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid")
-    ),
+    story_entries, select(entries.c.id.label("a"), entries.c.id.label("b")).where(one_of(entries.c.id, "story_ids"))
 )
 
 
@@ -88,21 +99,18 @@ class IndexedEntry(NamedTuple):
 
 
 def steps_to_index_new_entries(dialect: str, feed_id: int, new: Sequence[IndexedEntry]) -> list[Step]:
-    """Follow the step that stores the entries."""
-    return [step for chunk in chunked(new) for step in _steps_to_index(dialect, feed_id, chunk)] + _steps_to_join(
-        feed_id, new
-    )
+    """Follow the step that stores the entries. Few statements for many entries, because D1 limits their number."""
+    return [step for chunk in chunked(new) for step in _steps(dialect, feed_id, chunk)]
 
 
-def _steps_to_index(dialect: str, feed_id: int, new: Sequence[IndexedEntry]) -> list[Step]:
-    listed = [[entry.guid, to_iso(entry.at), entry.sketch, entry.keys] for entry in new]
+def step_to_add_first_entries(story_ids: Iterable[int]) -> Step:
+    """Adds the entries with which these stories began, in order: so two refreshes do not wait for each other."""
+    return Step(ADD_FIRST, {"story_ids": as_list(sorted(set(story_ids)))})
+
+
+def _steps(dialect: str, feed_id: int, new: Sequence[IndexedEntry]) -> list[Step]:
+    listed = [[entry.guid, to_iso(entry.at), entry.sketch, entry.keys, entry.story_id] for entry in new]
     params = {"feed_id": feed_id, "listed": msgspec.json.encode(listed).decode()}
-    return [Step(ADD_SKETCHES[dialect], params), Step(ADD_KEYS[dialect], params)]
-
-
-def _steps_to_join(feed_id: int, new: Sequence[IndexedEntry]) -> list[Step]:
-    """In the order of the stories, so that two refreshes that join the same ones do not wait for each other."""
-    joined = [entry for entry in new if entry.story_id is not None]
-    stories = sorted({entry.story_id for entry in joined if entry.story_id is not None})
-    rows = [{"feed_id": feed_id, "guid": entry.guid, "story_id": entry.story_id} for entry in joined]
-    return [Step(ADD_FIRST, [{"story_id": id} for id in stories]), Step(JOIN_STORY, rows)] if joined else []
+    story_ids = [entry.story_id for entry in new if entry.story_id is not None]
+    joining = [step_to_add_first_entries(story_ids), Step(JOIN_STORIES[dialect], params)] if story_ids else []
+    return [Step(ADD_SKETCHES[dialect], params), Step(ADD_KEYS[dialect], params), *joining]

@@ -17,7 +17,7 @@ from feedmill.store.entries.entry_dates import entry_date
 from feedmill.store.entries.read_entries import decode_enclosures
 from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import entries, story_entries, story_keys, story_sketches
-from feedmill.store.stories.index_new_entries import ADD_FIRST
+from feedmill.store.stories.index_new_entries import step_to_add_first_entries
 
 CHUNK_SIZE = 100
 NO_KEY = -1
@@ -128,7 +128,7 @@ def steps_to_index_entries(signed: Sequence[EntryWithKeys]) -> list[Step]:
 def steps_to_join_stories(story_id: int, to_story: int) -> list[Step]:
     """Joins a story, or an entry that is alone, to another story."""
     params = {"story": story_id, "to": to_story}
-    return [Step(ADD_FIRST, {"story_id": to_story}), Step(MOVE, params), Step(ADD_ENTRY, params)]
+    return [step_to_add_first_entries([to_story]), Step(MOVE, params), Step(ADD_ENTRY, params)]
 
 
 def _unsigned(row: Row) -> UnsignedEntry:
