@@ -24,6 +24,8 @@ from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.notifications.service import Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
+from feedmill.library.output_feeds.addresses import announcing_hub
+from feedmill.library.output_feeds.announce import FeedAnnouncer
 from feedmill.library.services.service import SaveServices, make_save_services
 from feedmill.library.stories.join_new_entries import story_writes
 from feedmill.library.webhooks.service import Webhooks
@@ -62,6 +64,7 @@ class App:
     icons: IconFetcher
     services: SaveServices
     notifications: Notifications
+    announcer: FeedAnnouncer
 
 
 @asynccontextmanager
@@ -82,12 +85,14 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             encryption = Encryption.of(settings)
             apprise = AppriseSender.of(settings.allow_private)
             notifications = make_notifications(outbound_tools, encryption, apprise, blobs)
+            announcer = make_announcer(settings, outbound_tools, encryption)
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,
                 webhooks=webhooks.webhook_writes,
                 notifications=notifications.notification_writes,
                 filters=partial(filter_writes, db, later_for=settings.later_for),
                 stories=partial(story_writes, db),
+                output_feeds=announcer.announcement_writes,
             )
             tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)
             images = ImageTools(
@@ -119,7 +124,12 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     icons,
                     make_save_services(outbound_tools, encryption),
                     notifications,
+                    announcer,
                 )
+
+
+def make_announcer(settings: Settings, tools: OutboundTools, encryption: Encryption) -> FeedAnnouncer:
+    return FeedAnnouncer(tools, encryption, announcing_hub(settings), settings.public_url)
 
 
 def _pacer(settings: Settings, coordination: Coordination) -> Pacer:

@@ -68,6 +68,17 @@ def _check_public_url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _check_hub_url(text: str) -> str:
+    try:
+        url = urlsplit(text)
+        is_hub = url.scheme in ("http", "https") and parse_host(url.netloc) is not None and not url.fragment
+    except ValueError:
+        is_hub = False
+    if text and (not is_hub or not text.isascii() or not text.isprintable() or set(text) & set(' <>"')):
+        raise ValueError("write it like https://hub.example.org/")
+    return text
+
+
 def _check_base_url(text: str) -> str:
     if text and _split_web_url(text) is None:
         raise ValueError("write it like https://images.example.org/feedmill, without a query")
@@ -77,6 +88,7 @@ def _check_base_url(text: str) -> str:
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator(_check_hosts)]
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
+HubUrl = Annotated[str, AfterValidator(_check_hub_url)]
 
 MIN_KEY_LENGTH = 32
 # Words in the keys of examples, which everybody knows.
@@ -123,6 +135,7 @@ class Settings:
     listen: str = Field("127.0.0.1")
     port: int = Field(8000, ge=1, le=65535)
     public_url: PublicUrl = Field("")
+    websub_hub: HubUrl = Field("")
     allowed_hosts: Hosts = Field(())
     trusted_proxies: Networks = Field((IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")))
     max_connections: int = Field(4000, ge=16)

@@ -34,7 +34,7 @@ print({"aiohttp", "sqlalchemy", "fastapi"} & set(sys.modules))
 def test_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
 
-    assert "serve      Run everything in one process" in done.stdout
+    assert "serve        Run everything in one process" in done.stdout
     assert done.stdout.endswith("set()\n")
 
 

@@ -58,6 +58,7 @@ PATHS = (
     "/settings/services",
     "/settings/services/new?kind=template",
     "/settings/notifications",
+    "/settings/output-feeds",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

@@ -67,6 +67,10 @@ def _apps(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSe
     return PageSetup(before={'$ feedmill user app-password alice --for "Alice\'s phone"': _add_alice})
 
 
+def _output_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    return PageSetup(before={"$ feedmill output-feed lists alice": _add_alice})
+
+
 def _add_alice(operator: Operator) -> None:
     operator.shell("feedmill user add alice")
 
@@ -248,6 +252,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "coming-from.md": _coming_from,
     "declared-feeds.md": _declared_feeds,
     "embedded.md": _embedded,
+    "output-feeds.md": _output_feeds,
     "pools.md": _pools,
     "proxy-worker.md": _d1,
     "scaled-out.md": _scaled_out,

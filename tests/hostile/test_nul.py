@@ -28,6 +28,7 @@ FORMS = (
     ("/settings/services", {"kind": "linkding", "name": "Links", "address": "https://example.org", "token": NUL}),
     ("/settings/notifications", {"name": NUL, "url": "ntfys://ntfy.sh/t", "gap": "5", "digest": "none"}),
     ("/settings/webhooks", {"url": NUL}),
+    ("/settings/output-feeds", {"list": "all", "name": NUL}),
     ("/pools/new", {"name": NUL}),
     ("/admin/users/new", {"name": NUL, "password": "correct horse battery"}),
     ("/login", {"name": NUL, "password": NUL}),

@@ -41,6 +41,7 @@ LISTS = [
     "/settings/services",
     "/settings/notifications",
     "/settings/webhooks",
+    "/settings/output-feeds",
     "/settings/api-keys",
     "/pools",
 ]
@@ -73,6 +74,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/notifications": {"name": "phone", "url": "ntfys://ntfy.sh/t"},
         "/webhooks": {"url": site.web.url("/hook"), "events": ["entries.new"]},
         "/pools": {"name": "mine"},
+        "/output-feeds": {"list": "all"},
     }.items():
         answer = await alice.client.post(f"/api{path}", json=json, headers=token)
         assert answer.is_success, (path, answer.text)
@@ -94,6 +96,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/settings/notifications": schema.notification_targets,
         "/settings/webhooks": schema.webhooks,
         "/settings/apps": schema.app_passwords,
+        "/settings/output-feeds": schema.output_feeds,
         "/pools": schema.pool_groups,
         "/admin/users": schema.users,
         "/admin/feeds": schema.feeds,

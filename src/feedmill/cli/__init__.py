@@ -22,6 +22,7 @@ COMMANDS = {
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "import": "Add the feeds of an OPML file.",
     "migrate": "Bring the schema up to date (serve does this by itself).",
+    "output-feed": "Let other programs read a user's lists as feeds, under secret addresses.",
     "parse": "Print the feed in a file as JSON; nothing is fetched or stored.",
     "pause": "Stop fetching feeds; their entries stay.",
     "pool": "Hand entries on to other programs, in groups defined by rules.",
@@ -40,8 +41,8 @@ COMMANDS = {
     "why": "Explain when a feed is fetched next, and why.",
     "worker": "Run a worker of a scaled-out installation: it fetches feeds.",
 }
-# `import` can't be a function's name.
-MODULE_OF_COMMAND = {"import": "import_opml", "export": "export_opml"}
+# `import` and `output-feed` can't be names of functions.
+MODULE_OF_COMMAND = {"import": "import_opml", "export": "export_opml", "output-feed": "output_feed"}
 
 # Files that a command creates are readable by its user only: the database, objects, keys, backups.
 PRIVATE_UMASK = 0o077

@@ -73,12 +73,12 @@ def list_users(context: Context, as_json: bool) -> None:
 
 @user.command(short_help="Set a new password for NAME, and end all their sessions.")
 @click.argument("name")
-@click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys and app passwords too.")
+@click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys, app passwords and output feeds too.")
 @pass_context
 def password(context: Context, name: str, revoke_keys: bool) -> None:
     """Set a new password for NAME, and end all their sessions.
 
-    API keys and app passwords stay valid, unless --revoke-keys is given.
+    API keys, app passwords and output feeds stay valid, unless --revoke-keys is given.
     """
     settings = context.quiet_settings
     found = run_with_database(settings, lambda db: find_user(db, name))

@@ -73,6 +73,7 @@ class RefreshWriters:
     notifications: RefreshWriter = write_nothing
     filters: RefreshWriter = write_nothing
     stories: RefreshWriter = write_nothing
+    output_feeds: RefreshWriter = write_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ async def refresh_feed(
         tools.writers.notifications,  # queues events for the notification targets of subscribers
         tools.writers.filters,  # applies the rules and filters of subscribers to new entries
         tools.writers.stories,  # joins new entries to those of other feeds that are the same article
+        tools.writers.output_feeds,  # queues output feeds that a WebSub hub is told of
         job_writer,
     )
     recorded = await _record(tools, claim, decision, extra_writers, (descriptor_writer, job_writer))

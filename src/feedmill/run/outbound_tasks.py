@@ -1,4 +1,4 @@
-"""Delivers webhooks, saves articles to services, fetches bookmarked pages, full articles and icons, each in a loop."""
+"""Delivers webhooks, saves articles, fetches pages, full articles and icons, tells hubs of news: each in a loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,6 +13,7 @@ from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.notifications.service import Notifications
+from feedmill.library.output_feeds.announce import FeedAnnouncer
 from feedmill.library.services.service import SaveServices
 from feedmill.library.webhooks.service import Webhooks
 
@@ -31,6 +32,7 @@ class OutboundTasks:
     icons: IconFetcher
     services: SaveServices
     notifications: Notifications
+    announcer: FeedAnnouncer
     every: timedelta = CHECK_EVERY
 
     async def keep_running(self) -> None:
@@ -42,6 +44,7 @@ class OutboundTasks:
             loops.create_task(self._loop("fetch_feed_icons", self.icons.fetch))
             loops.create_task(self._loop("save_to_services", self.services.send))
             loops.create_task(self._loop("send_notifications", self.notifications.send))
+            loops.create_task(self._loop("announce_output_feeds", self.announcer.announce))
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
@@ -51,7 +54,9 @@ class OutboundTasks:
 
 def make_outbound_tasks(app: App) -> OutboundTasks:
     """The outbound tasks of an installation."""
-    return OutboundTasks(app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services, app.notifications)
+    return OutboundTasks(
+        app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services, app.notifications, app.announcer
+    )
 
 
 async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:

@@ -17,16 +17,17 @@ from feedmill.serve.http.allowed_hosts import AllowedHosts
 from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.lazy_api import LazyApi
+from feedmill.serve.output_feeds import image_routes, mount_output_feeds
 
 LONGEST_PATH = 4000
 
 
 def create_asgi_app(app: App, work: JobPort) -> Starlette:
     api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web.create_pages(app, work))
-    images = [*archived_images.routes, *app_images.routes, *feed_icons.routes]
+    images = [*archived_images.routes, *app_images.routes, *image_routes, *feed_icons.routes]
     # The APIs of reader apps stand before ours: FreshRSS has its paths below `/api` too.
     apps = [*greader.routes, *fever.routes, *miniflux.routes]
-    routes = [*apps, api, *health.routes, *metrics.routes, *images, pages]
+    routes = [*apps, api, *health.routes, *metrics.routes, *images, mount_output_feeds(app), pages]
     middleware = [
         Middleware(IgnoreDisconnects),
         Middleware(AllowedHosts, settings=app.settings),

@@ -14,6 +14,7 @@ from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.admin.users import delete_user, update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.lifecycle import private_feeds_of
+from feedmill.store.output_feeds.output_feeds import output_feeds_of, step_to_revoke_all_output_feeds
 from feedmill.store.subscriptions.change_subscription import end_subscription
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.users import api_keys, app_passwords, sessions, users
@@ -95,7 +96,7 @@ async def set_password(
 async def sign_out_elsewhere(
     db: Database, who: Caller, origin: RequestOrigin, now: datetime, *, revoke_keys: bool = False
 ) -> AccessEnded:
-    """Ends every session but the caller's own, and revokes all API keys and app passwords if `revoke_keys`."""
+    """Ends every session but the caller's own, and revokes everything in `count_keys` if `revoke_keys`."""
     by = Actor(who.user.id, origin.address)
     return await _end_access(db, [users.step_to_lock_user(who.user.id)], who.user, who.session_id, now, by, revoke_keys)
 
@@ -108,13 +109,23 @@ async def _end_access(
     revokes = [
         api_keys.step_to_revoke_all_api_keys(user.id, now),
         app_passwords.step_to_revoke_all_app_passwords(user.id, now),
+        step_to_revoke_all_output_feeds(user.id, now),
         step_to_audit(by, "user.revoke_keys", user.name, now),
     ]
     counts = await db.batch([*changes, *ends, *(revokes if revoke_keys else ())])
     first_revoke = len(changes) + len(ends)
-    revoked = sum(counts[first_revoke : first_revoke + 2]) if revoke_keys else 0
-    left = len(await api_keys.api_keys_of(db, user.id, now)) + len(await app_passwords.app_passwords_of(db, user.id))
+    revoked = sum(counts[first_revoke : first_revoke + 3]) if revoke_keys else 0
+    left = await count_keys(db, user.id, now)
     return AccessEnded(sessions_ended=counts[len(changes) + 1], keys_revoked=revoked, keys_left=left)
+
+
+async def count_keys(db: Database, user_id: int, now: datetime) -> int:
+    """How many secrets give access to what is the user's: API keys, app passwords, addresses of output feeds."""
+    return (
+        len(await api_keys.api_keys_of(db, user_id, now))
+        + len(await app_passwords.app_passwords_of(db, user_id))
+        + len(await output_feeds_of(db, user_id, now))
+    )
 
 
 async def remove_user(db: Database, user: User, by: Actor, now: datetime) -> None:

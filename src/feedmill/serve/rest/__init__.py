@@ -17,7 +17,7 @@ from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.body_limits import BodyLimit
 from feedmill.serve.http.rate_limits import RateLimit
-from feedmill.serve.rest import bookmarks, jobs, notifications, search, services, webhooks
+from feedmill.serve.rest import bookmarks, jobs, notifications, output_feeds, search, services, webhooks
 from feedmill.serve.rest.admin import audit_log, hosts, queue, server_log, storage, users
 from feedmill.serve.rest.admin import feeds as admin_feeds
 from feedmill.serve.rest.admin import settings as admin_settings
@@ -54,6 +54,7 @@ ROUTERS = (
     services.router,
     notifications.router,
     webhooks.router,
+    output_feeds.router,
     read_entries.router,
     sync_entries.router,
     marks.router,

@@ -24,6 +24,7 @@ from feedmill.serve.web.entries import (
 from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.notifications import notification_pages
+from feedmill.serve.web.output_feeds import output_feed_pages
 from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
 from feedmill.serve.web.services import save_entries, service_pages
@@ -99,6 +100,7 @@ ROUTES = [
     *save_entries.routes,
     *service_pages.routes,
     *notification_pages.routes,
+    *output_feed_pages.routes,
     *webhook_pages.routes,
     *dashboard.routes,
     *take_item.routes,

@@ -841,3 +841,38 @@ CREATE TABLE IF NOT EXISTS watched_searches (
   INDEX watched_searches_due (checked_at),
   INDEX watched_searches_of_search (search_id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS output_feeds (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  list_kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  list_id BIGINT NOT NULL DEFAULT '0',
+  secret_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  api_key_id BIGINT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  last_user_agent LONGTEXT,
+  revoked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  content_digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  changed_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  announced_secret LONGTEXT,
+  announced_digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (secret_hash),
+  INDEX output_feeds_claimed (claim_token),
+  INDEX output_feeds_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS output_feed_changes (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  output_feed_id BIGINT NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(output_feed_id) REFERENCES output_feeds (id) ON DELETE CASCADE,
+  INDEX output_feed_changes_of_feed (output_feed_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

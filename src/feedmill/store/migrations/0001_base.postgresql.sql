@@ -919,3 +919,41 @@ CREATE TABLE IF NOT EXISTS watched_searches (
 CREATE INDEX IF NOT EXISTS watched_searches_due ON watched_searches (checked_at);
 
 CREATE INDEX IF NOT EXISTS watched_searches_of_search ON watched_searches (search_id);
+
+CREATE TABLE IF NOT EXISTS output_feeds (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  list_kind VARCHAR(32) COLLATE "C" NOT NULL,
+  list_id BIGINT DEFAULT '0' NOT NULL,
+  secret_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  api_key_id BIGINT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_used_at VARCHAR(24) COLLATE "C",
+  last_address VARCHAR(64) COLLATE "C",
+  last_user_agent TEXT,
+  revoked_at VARCHAR(24) COLLATE "C",
+  content_digest VARCHAR(64) COLLATE "C",
+  changed_at VARCHAR(24) COLLATE "C",
+  announced_secret TEXT,
+  announced_digest VARCHAR(64) COLLATE "C",
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C" NOT NULL,
+  claim_token VARCHAR(64) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (secret_hash)
+);
+
+CREATE INDEX IF NOT EXISTS output_feeds_claimed ON output_feeds (claim_token);
+
+CREATE INDEX IF NOT EXISTS output_feeds_of_user ON output_feeds (user_id);
+
+CREATE TABLE IF NOT EXISTS output_feed_changes (
+  id BIGSERIAL NOT NULL,
+  output_feed_id BIGINT NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(output_feed_id) REFERENCES output_feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS output_feed_changes_of_feed ON output_feed_changes (output_feed_id);

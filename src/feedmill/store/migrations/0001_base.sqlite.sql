@@ -892,3 +892,39 @@ CREATE TABLE IF NOT EXISTS watched_searches (
 CREATE INDEX IF NOT EXISTS watched_searches_due ON watched_searches (checked_at);
 
 CREATE INDEX IF NOT EXISTS watched_searches_of_search ON watched_searches (search_id);
+
+CREATE TABLE IF NOT EXISTS output_feeds (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  list_kind VARCHAR(32) NOT NULL,
+  list_id INTEGER DEFAULT '0' NOT NULL,
+  secret_hash VARCHAR(64) NOT NULL,
+  api_key_id INTEGER,
+  created_at VARCHAR(24) NOT NULL,
+  last_used_at VARCHAR(24),
+  last_address VARCHAR(64),
+  last_user_agent TEXT,
+  revoked_at VARCHAR(24),
+  content_digest VARCHAR(64),
+  changed_at VARCHAR(24),
+  announced_secret TEXT,
+  announced_digest VARCHAR(64),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) NOT NULL,
+  claim_token VARCHAR(64),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (secret_hash)
+);
+
+CREATE INDEX IF NOT EXISTS output_feeds_claimed ON output_feeds (claim_token);
+
+CREATE INDEX IF NOT EXISTS output_feeds_of_user ON output_feeds (user_id);
+
+CREATE TABLE IF NOT EXISTS output_feed_changes (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  output_feed_id INTEGER NOT NULL,
+  FOREIGN KEY(output_feed_id) REFERENCES output_feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS output_feed_changes_of_feed ON output_feed_changes (output_feed_id);

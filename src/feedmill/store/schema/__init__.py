@@ -21,6 +21,7 @@ from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
 from feedmill.store.schema.filters import filter_effects, filter_hits, filter_jobs, filters
 from feedmill.store.schema.metadata import metadata
 from feedmill.store.schema.notifications import notification_targets, notifications, watched_searches
+from feedmill.store.schema.output_feeds import output_feed_changes, output_feeds
 from feedmill.store.schema.pools import (
     api_key_pool_groups,
     pool_grants,
@@ -70,6 +71,8 @@ __all__ = [
     "notification_targets",
     "notifications",
     "object_garbage",
+    "output_feed_changes",
+    "output_feeds",
     "own_css",
     "playback_positions",
     "pool_grants",

@@ -64,6 +64,7 @@ PAGES = [
     "/settings/services/new?kind=linkding",
     "/settings/services/new?kind=template",
     "/settings/notifications",
+    "/settings/output-feeds",
     "/settings/webhooks",
     "/pools",
     "/pools/new",

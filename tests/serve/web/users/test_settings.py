@@ -88,7 +88,9 @@ async def test_a_new_password_lists_the_keys_that_stay_and_offers_to_revoke_them
     first = {"current": PASSWORD, "new": "another horse", "again": "another horse"}
     second = {"current": "another horse", "new": "a third horse", "again": "a third horse"}
 
-    assert "Also revoke my 2 API keys Keys otherwise stay valid." in text_of(await alice.see("/settings"))
+    assert "Also revoke my 2 API keys, app passwords and output feeds Otherwise they stay valid." in text_of(
+        await alice.see("/settings")
+    )
     await alice.send("/settings/password", **first)
     assert "Keys revoked: 0. Keys still valid: 2." in text_of(await alice.see("/settings"))
     assert [await status(site, key) for key in keys] == [200, 200]
@@ -96,7 +98,7 @@ async def test_a_new_password_lists_the_keys_that_stay_and_offers_to_revoke_them
 
     page = text_of(await alice.see("/settings"))
     assert "Keys revoked: 2. Keys still valid: 0." in page
-    assert "There are no API keys to revoke." in page
+    assert "There are no API keys, app passwords or output feeds to revoke." in page
     assert [await status(site, key) for key in keys] == [401, 401]
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, LastAdmin, NameTaken, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
-from feedmill.library.users.manage_users import make_user, remove_user, set_password
+from feedmill.library.users.manage_users import count_keys, make_user, remove_user, set_password
 from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
@@ -26,7 +26,6 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.store.admin.users import UserSummary, read_user_summary, update_user, users_page
 from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
-from feedmill.store.users.api_keys import api_keys_of
 from feedmill.store.users.sessions import sessions_of
 
 ADMIN_PATH = "/admin"
@@ -193,7 +192,7 @@ async def _show_one(
         kept=kept[user.id],
         ended=ended,
         sessions=len(await sessions_of(db, user.id, now)),
-        keys=len(await api_keys_of(db, user.id, now)),
+        keys=await count_keys(db, user.id, now),
     )
 
 

@@ -8,8 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.library.users import sessions
-from feedmill.library.users.api_keys import list_api_keys
-from feedmill.library.users.manage_users import sign_out_elsewhere
+from feedmill.library.users.manage_users import count_keys, sign_out_elsewhere
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
@@ -45,7 +44,7 @@ async def list_sessions(request: Request) -> Response:
         sessions=await sessions.list_sessions(db, caller, now),
         current=caller.session_id,
         device=device_name,
-        keys=len(await list_api_keys(db, caller, now)),
+        keys=await count_keys(db, caller.user.id, now),
     )
 
 

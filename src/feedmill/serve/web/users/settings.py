@@ -9,8 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded
-from feedmill.library.users.api_keys import list_api_keys
-from feedmill.library.users.manage_users import change_password
+from feedmill.library.users.manage_users import change_password, count_keys
 from feedmill.library.users.preferences import save_preferences
 from feedmill.library.users.sessions import list_sessions
 from feedmill.serve.http.auth import origin_of
@@ -92,7 +91,7 @@ async def _show(request: Request, errors: dict[str, str] | None = None) -> Respo
         zones=choices,
         errors=errors or {},
         other_sessions=len(await list_sessions(db, caller, now)) - 1,
-        keys=len(await list_api_keys(db, caller, now)),
+        keys=await count_keys(db, caller.user.id, now),
     )
 
 

@@ -1,0 +1,1 @@
+"""Output feeds: creates and revokes them, and reads and renders what they list."""

@@ -1,0 +1,1 @@
+"""`/settings/output-feeds`: output feeds and their addresses."""

@@ -1,0 +1,1 @@
+"""Output feeds: their secret addresses, the entries that they list, changes that a hub is told of."""
