@@ -215,3 +215,19 @@ async def test_a_mute_must_end_in_the_future(db: Database) -> None:
 
     with pytest.raises(BadInput):
         await mute(db, alice.id, FilterSubject("word", "cup"), NOW, FilterPeriod(NOW - timedelta(seconds=1)))
+
+
+async def test_the_regular_expressions_of_a_user_are_limited(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "MOST_REGEXES_OF_USER", 3)
+    library = SmallLibrary(db)
+    alice, bob = await library.person(), await library.person("bob")
+    two = replace(RUST, condition="/ru.t/ OR /re.ease/")
+    made = await own.create_filter(db, who(alice), two, NOW)
+
+    with pytest.raises(BadInput) as refused:
+        await own.create_filter(db, who(alice), two, NOW)
+
+    assert refused.value.field == "condition"
+    await own.change_filter(db, who(alice), made.id, replace(two, condition="/a/ /b/ /c/"), NOW)
+    await own.create_filter(db, who(alice), RUST, NOW)
+    await own.create_filter(db, who(bob), two, NOW)

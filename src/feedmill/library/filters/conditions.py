@@ -57,6 +57,11 @@ def condition_tokens(text: str) -> list[QueryToken]:
     return tokens
 
 
+def count_regexes(text: str) -> int:
+    """How many regular expressions a condition has that was parsed before."""
+    return sum(token.is_regex for token in tokenize(text, with_regex=True))
+
+
 def parse_tokens(tokens: list[QueryToken], names: NameResolver, now: datetime) -> SearchCondition:
     """The condition that the tokens express; raises `BadCondition`."""
     try:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from feedmill.errors import BadInput, NotFound, UnknownGroup
 from feedmill.i18n.messages import Message
-from feedmill.library.filters.conditions import parse_condition
+from feedmill.library.filters.conditions import count_regexes, parse_condition
 from feedmill.library.users.limits import check_count_limit
 from feedmill.model.filters.entry_filter import (
     EntryFilter,
@@ -29,6 +29,8 @@ from feedmill.store.subscriptions.read_subscriptions import has_subscription
 
 LONGEST_NAME = 190
 MOST_TARGETS = 20
+# Of all filters of a user. The worst takes some milliseconds for a long entry, in each refresh of each feed.
+MOST_REGEXES_OF_USER = 50
 
 
 async def filters_of_user(db: Database, user_id: int, kind: FilterKind | None = None) -> list[EntryFilter]:
@@ -48,6 +50,7 @@ async def create_filter(db: Database, who: Caller, draft: FilterDraft, now: date
     """Adds a filter after the others; raises `BadCondition`, `BadInput`, or `NotFound` for what is not the user's."""
     await check_count_limit(db, who.user.id, "filters")
     await _check_draft(db, who, draft, now)
+    await _check_regex_count(db, who.user.id, draft)
     return await store.add_filter(db, who.user.id, FilterKind.FILTER, draft, None, now)
 
 
@@ -57,6 +60,7 @@ async def change_filter(db: Database, who: Caller, filter_id: int, draft: Filter
     if before.kind is not FilterKind.FILTER:
         raise BadInput(Message("error.mute_has_no_draft"))
     await _check_draft(db, who, draft, now)
+    await _check_regex_count(db, who.user.id, draft, filter_id)
     await store.save_filter(db, who.user.id, filter_id, draft, now)
     return await find_filter(db, who.user.id, filter_id)
 
@@ -117,6 +121,15 @@ async def _check_draft(db: Database, who: Caller, draft: FilterDraft, now: datet
     await check_scope(db, who.user.id, draft.scope)
     await _check_actions(db, who, draft.actions)
     check_expiry(draft.expires_at, now)
+
+
+async def _check_regex_count(db: Database, user_id: int, draft: FilterDraft, filter_id: int | None = None) -> None:
+    """`BadInput` if the user has too many regular expressions with this filter, which is `filter_id` so far."""
+    if not (count := count_regexes(draft.condition)):
+        return
+    others = [each.condition for each in await store.filters_of(db, user_id) if each.id != filter_id]
+    if count + sum(map(count_regexes, others)) > MOST_REGEXES_OF_USER:
+        raise BadInput(Message("error.filter_many_regexes", n=MOST_REGEXES_OF_USER), "condition")
 
 
 async def _check_actions(db: Database, who: Caller, actions: FilterActions) -> None:
