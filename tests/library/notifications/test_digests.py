@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from feedmill.archive.files import FolderBlobs
 from feedmill.i18n.translator import translator
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.notifications.compose_digest import compose_digest
@@ -16,13 +18,16 @@ from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.notifications.notification_target import DigestPeriod, TargetSettings
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import folder_subscriptions, subscriptions
+from feedmill.store.schema import folder_subscriptions, image_tasks, subscriptions
 from tests.library.notifications.mail_server import Mailbox
 from tests.library.notifications.notification_setup import NotificationSetup
 from tests.library.webhooks.webhook_setup import NOW
 from tests.scripted_web import Web
 
 DAILY, WEEKLY, NONE = DigestPeriod.DAILY, DigestPeriod.WEEKLY, DigestPeriod.NONE
+ADD_IMAGE = insert(
+    image_tasks, "feed_id", "entry_id", "original_url", "status", "object_key", "created_at", "updated_at"
+)
 IN_FOLDER = insert(folder_subscriptions, "folder_id", "subscription_id")
 HOSTILE, SHOWN = 'Mills &lt;b&gt; & "more"', 'Mills <b> & "more"'
 MORNING = datetime(2026, 2, 18, 6, tzinfo=UTC)
@@ -76,6 +81,24 @@ async def test_a_digest_has_the_unread_entries_by_folder_with_escaped_titles(set
     assert "Read already" not in digest.html
     charlie = await setup.reader("charlie")
     assert await compose_digest(setup.db, None, charlie.id, ids, translator("en")) is None
+
+
+async def test_a_digest_shows_archived_images_that_browsers_may_load(setup: NotificationSetup, tmp_path: Path) -> None:
+    alice = await setup.reader()
+    entry = await setup.entry(alice, "A mill", "1")
+    await _make_unread(setup, alice.id, entry)
+    row = {"feed_id": await setup.feed_id_of(alice), "entry_id": entry, "original_url": "https://e.org/mill.png"}
+    stored = {"status": "success", "object_key": "images/1/abcdef01/0.png", "created_at": "x", "updated_at": "x"}
+    await setup.db.batch([Step(ADD_IMAGE, row | stored)])
+
+    async def html(base_url: str) -> str:
+        blobs = FolderBlobs(tmp_path, base_url)
+        digest = await compose_digest(setup.db, blobs, alice.id, [entry], translator("en"))
+        assert digest is not None
+        return digest.html
+
+    assert '<img src="https://cdn.example/images/1/abcdef01/0.png"' in await html("https://cdn.example")
+    assert "<img" not in await html("")
 
 
 @pytest.mark.external
