@@ -23,6 +23,7 @@ from feedmill.store.schema import (
     entries,
     entry_labels,
     feed_urls,
+    filters,
     folder_subscriptions,
     folders,
     image_tasks,
@@ -419,3 +420,14 @@ async def test_moved_entries_keep_their_images_and_no_object_is_orphaned(merged:
 def _archived(task_id: int) -> Step:
     done = {"status": "success", "object_key": "images/1/aa/0.png"}
     return Step(image_tasks.update().where(image_tasks.c.id == task_id).values(**done))
+
+
+async def test_a_filter_of_the_source_is_one_of_the_target(merged: Merged) -> None:
+    """Bob reads both feeds, and Alice the source; their subscriptions to it end or move."""
+    for user, subscription in ((merged.alice, merged.alices), (merged.bob, merged.bobs_old)):
+        made = {"user_id": user, "name": "f", "query": "a", "actions": "{}", "created_at": AT}
+        await merged.env.put(filters, **made, scope="feed", subscription_id=subscription)
+
+    await merged.merge(move_up_to=ALL)
+
+    assert {row["subscription_id"] for row in await merged.env.rows(filters)} == {merged.alices, merged.bobs}

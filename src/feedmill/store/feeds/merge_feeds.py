@@ -194,6 +194,7 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
     old = {"ids": as_list([pair["old"] for pair in found.of_both])}
     return [
         Step(sql.COPY_FOLDERS, params),
+        *([Step(sql.MOVE_FILTERS, found.of_both)] if found.of_both else []),
         Step(sql.MOVE_SUBSCRIPTIONS, params),
         *(
             [Step(keep, params) for keep in (sql.KEEP_SUBSCRIPTIONS, sql.KEEP_FOLDERS, sql.KEEP_UNREAD)]

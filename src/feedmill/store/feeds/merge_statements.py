@@ -15,6 +15,7 @@ from feedmill.store.schema import (
     entry_labels,
     feed_urls,
     feeds,
+    filters,
     folder_subscriptions,
     image_tasks,
     playback_positions,
@@ -160,6 +161,9 @@ COPY_FOLDERS = insert_selected(
     select(folder_subscriptions.c.folder_id.label("a"), _other_sub.c.id.label("b")).where(
         *_reads_both, folder_subscriptions.c.subscription_id == _sub.c.id
     ),
+)
+MOVE_FILTERS = (
+    filters.update().where(filters.c.subscription_id == bindparam("old")).values(subscription_id=bindparam("new"))
 )
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
 MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "moving_ids")).values(_given)
