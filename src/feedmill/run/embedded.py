@@ -2,10 +2,12 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 from feedmill.app import App
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
@@ -18,6 +20,7 @@ from feedmill.model.hosts import host_of
 from feedmill.pools.service import PoolService
 from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
+from feedmill.run.filter_jobs import keep_working_on_filter_jobs
 from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.job_handlers import JobHandlers
@@ -44,6 +47,7 @@ class EmbeddedParts:
     maintenance: Maintenance
     pools: PoolService
     outbound_tasks: OutboundTasks
+    keep_working_on_filter_jobs: Callable[[], Coroutine[Any, Any, None]]
 
 
 @asynccontextmanager
@@ -71,13 +75,14 @@ async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
 
 @asynccontextmanager
 async def run_periodic_parts(parts: EmbeddedParts) -> AsyncIterator[None]:
-    """Runs the scheduler, the resuming of batches, maintenance, outbound tasks and pools during the block."""
+    """Runs the scheduler, the resuming of batches, maintenance, pools, outbound tasks and filter jobs in the block."""
     async with run_in_background(
         parts.scheduler.run(),
         parts.batches.keep_resuming(),
         parts.maintenance.keep_running(),
         parts.pools.maintainer.run(),
         parts.outbound_tasks.keep_running(),
+        parts.keep_working_on_filter_jobs(),
     ):
         yield
 
@@ -121,4 +126,13 @@ def assemble_parts(app: App) -> EmbeddedParts:
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=before_scan)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     maintenance = replace(make_maintenance(app), clock=clock)
-    return EmbeddedParts(engine, handlers, scheduler, batches, maintenance, app.pools, make_outbound_tasks(app))
+    return EmbeddedParts(
+        engine,
+        handlers,
+        scheduler,
+        batches,
+        maintenance,
+        app.pools,
+        make_outbound_tasks(app),
+        partial(keep_working_on_filter_jobs, app),
+    )

@@ -17,6 +17,7 @@ from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maint
 from feedmill.store.database import Database
 from feedmill.store.entries.drop_unused_unread_lists import drop_retired_lists
 from feedmill.store.entries.marks import expire_read_later
+from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.search.index_missing_entries import index_missing_entries
 
 log = get_logger(__name__)
@@ -111,6 +112,9 @@ def make_maintenance(app: App) -> Maintenance:
     async def prune_stories(now: datetime) -> dict[str, int]:
         return {"entries_dropped": await prune_index(db, now)}
 
+    async def purge_filters(now: datetime) -> dict[str, int]:
+        return {"filters_deleted": await purge_deleted_filters(db, now)}
+
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(
         db,
@@ -120,6 +124,7 @@ def make_maintenance(app: App) -> Maintenance:
             MaintenanceTask("write_descriptors", day, write_descriptors),
             MaintenanceTask("purge", day, purge_expired),
             MaintenanceTask("prune_deliveries", day, prune_deliveries),
+            MaintenanceTask("purge_filters", day, purge_filters),
             MaintenanceTask("prune_stories", day, prune_stories),
             MaintenanceTask(INDEX_ENTRIES, day, index_entries),
             MaintenanceTask("delete_orphans", 7 * day, delete_orphans),

@@ -12,6 +12,7 @@ from feedmill.engine.task_names import SCAN_DUE_FEEDS
 from feedmill.errors import EngineUnavailable
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import DistributedParts, open_distributed
+from feedmill.run.filter_jobs import keep_working_on_filter_jobs
 from feedmill.run.outbound_tasks import make_outbound_tasks
 from feedmill.run.run_in_background import run_in_background
 from feedmill.store.feeds.claims import repair_far_future_times
@@ -31,6 +32,7 @@ async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
                 app.pools.maintainer.run(),
                 _keep_preparing(app),
                 make_outbound_tasks(app).keep_running(),
+                keep_working_on_filter_jobs(app),
             ):
                 await stop.wait()
         finally:

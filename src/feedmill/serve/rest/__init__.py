@@ -28,7 +28,7 @@ from feedmill.serve.rest.core.openapi import complete_openapi, operation_id
 from feedmill.serve.rest.core.unknown_parameters import refuse_unknown_parameters
 from feedmill.serve.rest.entries import labels, marks, read_entries, sync_entries
 from feedmill.serve.rest.feeds import fetch_log, schedule_feed, subscribed_feeds
-from feedmill.serve.rest.filters import effects, filters
+from feedmill.serve.rest.filters import effects, filter_jobs, filters
 from feedmill.serve.rest.pools import grants, groups, items, texts
 from feedmill.serve.rest.subscriptions import folders, opml
 from feedmill.serve.rest.users import access_tokens, api_keys, me, registration, sessions, setup
@@ -60,6 +60,7 @@ ROUTERS = (
     marks.router,
     labels.router,
     search.router,
+    filter_jobs.router,
     filters.router,
     effects.router,
     bookmarks.router,

@@ -34,8 +34,11 @@ STATEMENT_SECONDS = 60
 MIGRATION_SECONDS = 3600
 # JIT compilation and parallel workers take longer than the query of a page, and PostgreSQL 15 underestimates the rows
 # that workers sort. The default random_page_cost assumes a seek for every row of an index, so that the planner may
-# read and sort a whole feed instead of one page of its index.
-SHORT_STATEMENTS = "SET jit = off; SET max_parallel_workers_per_gather = 0; SET random_page_cost = 1.1"
+# read and sort a whole feed instead of one page of its index. With the default work_mem (4 MB) the bitmap of a common
+# word does not fit, and the vectors of all its pages are read again.
+SHORT_STATEMENTS = (
+    "SET jit = off; SET max_parallel_workers_per_gather = 0; SET random_page_cost = 1.1; SET work_mem = '16MB'"
+)
 MIGRATION_LOCK = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
 MIGRATION_UNLOCK = "SELECT pg_advisory_unlock(hashtext('feedmill migrations'))"
 

@@ -45,7 +45,7 @@ async def find_newest_matches(
     search = prepare_search(condition, dialect.match_text)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
     key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), below is None)
-    return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **_bounds(below)})
+    return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **position_bounds(below)})
 
 
 async def find_best_matches(
@@ -57,26 +57,6 @@ async def find_best_matches(
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, RANKED)
     key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), skipped == 0)
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
-
-
-class MatchKey(NamedTuple):
-    """An entry that matches, and its place, by which matches are ordered."""
-
-    entry_id: int
-    place: int
-
-
-async def find_match_keys(
-    db: Database, condition: SearchCondition, user_id: int, most: int, below: int | None = None
-) -> list[MatchKey]:
-    """The newest entries that match, in order, those below a place if it is given; only their keys."""
-    dialect = search_dialect(db.dialect_name)
-    search = prepare_search(condition, dialect.match_text)
-    driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
-    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, most, below is None)
-    bounds = {} if below is None else {"below_second": below // IDS_PER_SECOND, "below_id": below % IDS_PER_SECOND}
-    rows = await db.query(match_keys_statement(key), {**_of(user_id), **search.params, **bounds})
-    return [MatchKey(row["entry_id"], row["place"]) for row in rows]
 
 
 async def count_matches(db: Database, condition: SearchCondition, user_id: int, most: int) -> int:
@@ -98,7 +78,8 @@ def _of(user_id: int) -> dict[str, int]:
     return {"user_id": user_id, "of_user": user_id}
 
 
-def _bounds(below: ListPosition | None) -> dict[str, int]:
+def position_bounds(below: ListPosition | None) -> dict[str, int]:
+    """The parameters of a page after the first, which begins below a position."""
     if below is None:
         return {}
     return {"below_second": place_seconds(from_iso(below.at)), "below_id": min(below.entry_id, IDS_PER_SECOND)}
@@ -109,13 +90,6 @@ def newest_statement(key: StatementKey) -> Select[Any]:
     """The statement for a page of the newest matches with the columns that a list shows."""
     keys = keys_by_date(key).subquery("keys")
     return select_listed_entries(keys).order_by(keys.c.place.desc())
-
-
-@lru_cache(maxsize=256)
-def match_keys_statement(key: StatementKey) -> Select[Any]:
-    """The statement for the keys of a page of the newest matches, in order."""
-    keys = keys_by_date(key).subquery("keys")
-    return select(keys.c.entry_id, keys.c.place).order_by(keys.c.place.desc())
 
 
 @lru_cache(maxsize=256)

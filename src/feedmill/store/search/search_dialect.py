@@ -69,6 +69,12 @@ class SearchDialect(Protocol):
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         """The subquery that looks up one entry, in a form that the database does not turn into a join."""
 
+    def matches(self) -> Select[Any]:
+        """All entries with the words of the whole search: `entry_id` and `place`, in no order."""
+
+    def is_entry_of(self, matches: FromClause) -> Sql:
+        """The condition that joins entries to `matches`, however many there are."""
+
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """The value of each of the newest matches that ranks it; None if it is read later."""
 

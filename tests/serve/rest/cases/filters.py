@@ -1,7 +1,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from feedmill.library.filters.filter_jobs import apply_backwards
 from feedmill.library.filters.manage_filters import create_filter
+from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft
 from feedmill.model.user import SCOPES, Caller
 from feedmill.store.filters.apply_to_stored import StoredMatches, steps_to_apply
@@ -50,7 +52,32 @@ async def _undo(site: Site, alice: Person) -> CaseRequest:
     return CaseRequest(f"/entries/{await _starred_entry(site, alice)}/effects/star")
 
 
+def _of_job(path: str = "", secret: str | None = NAME, is_done: bool = False) -> Case:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
+        db, user_id, now = site.app.db, alice.user.id, datetime.now(UTC)
+        own, _ = await _filter(site, alice), await entry_of(site, alice, content_html="rust")
+        job = await apply_backwards(db, user_id, own.id, now)
+        if is_done:
+            await FilterJobWorker(db).work()
+        return CaseRequest(f"/filter-jobs/{job.id}{path}" if path != "all" else "/filter-jobs", secret=secret)
+
+    return Case(prepare, 200 if path == "all" else 404)
+
+
+async def _trial(site: Site, alice: Person) -> CaseRequest:
+    await entry_of(site, alice)
+    return CaseRequest("/filters/try", {"condition": "alices"}, secret="Alices own")
+
+
 CASES = {
+    "POST /filters/try": Case(_trial, others=200),
+    "POST /filters/{filter_id}/apply": _of_filter("/apply", secret=NAME),
+    "POST /filters/{filter_id}/revert": _of_filter("/revert", secret=NAME),
+    "GET /filters/{filter_id}/jobs": _of_filter("/jobs"),
+    "GET /filter-jobs": _of_job("all"),
+    "GET /filter-jobs/{job_id}": _of_job(),
+    "POST /filter-jobs/{job_id}/undo": _of_job("/undo", is_done=True),
+    "POST /filter-jobs/{job_id}/cancel": _of_job("/cancel"),
     "GET /filters": Case(_all, others=200),
     "POST /filters": simple_case("/filters", NEW, others=201),
     "PUT /filters/order": Case(_order),

@@ -1,0 +1,111 @@
+"""Finds the stored entries that a filter matches, through the search index.
+
+What no index can answer, a regular expression, is left out of the search; the entries that it finds are then read and
+checked one by one.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from feedmill.library.filters.conditions import parse_condition
+from feedmill.library.filters.entry_facts import EntryFacts, holds
+from feedmill.library.filters.manage_filters import check_scope
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.filters.entry_filter import FilterScope, ScopeKind
+from feedmill.model.search_query import And, DateRange, InFeeds, Not, Or, RegexMatch, SearchCondition
+from feedmill.model.timestamps import from_iso
+from feedmill.store.database import Database
+from feedmill.store.entries.read_entries import decode_enclosures
+from feedmill.store.filters.filterable_entries import FilterableEntry, filterable_entries
+from feedmill.store.filters.stored_matches import MatchKey, find_match_keys
+from feedmill.store.subscriptions.folders import subscriptions_in_folder
+from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
+
+# Always true.
+EVERYTHING = DateRange()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSearch:
+    """A condition on stored entries: what the index answers, and the whole of it, if that is not the same."""
+
+    indexed: SearchCondition
+    unindexed: SearchCondition | None
+
+    def between(self, since: datetime | None, until: datetime | None) -> "StoredSearch":
+        """The same search, among the entries of a time."""
+        return replace(self, indexed=And((DateRange(since, until), self.indexed)))
+
+
+async def stored_search(db: Database, user_id: int, condition: str, scope: FilterScope, now: datetime) -> StoredSearch:
+    """The search for a condition in a scope of the user's; raises `BadCondition`, or `NotFound` for the scope."""
+    await check_scope(db, user_id, scope)
+    parsed = await parse_condition(db, user_id, condition, now)
+    feeds = await _feeds_in(db, user_id, scope)
+    indexed = without_regexes(parsed)
+    within = indexed if feeds is None else And((feeds, indexed))
+    return StoredSearch(within, None if indexed == parsed else parsed)
+
+
+class MatchPage(NamedTuple):
+    """The newest entries that the index finds, and those of them that match."""
+
+    found: Sequence[MatchKey]
+    matching: Sequence[MatchKey]
+
+
+async def find_stored_matches(
+    db: Database, user_id: int, search: StoredSearch, most: int, below: ListPosition | None = None
+) -> MatchPage:
+    """A page of matches, those below a position if it is given."""
+    found = await find_match_keys(db, search.indexed, user_id, most, below)
+    subscribed = [key for key in found if key.is_subscribed]
+    if search.unindexed is None:
+        return MatchPage(found, subscribed)
+    candidates = await filterable_entries(db, [key.entry_id for key in subscribed])
+    holding = await asyncio.to_thread(_holding, search.unindexed, candidates)
+    return MatchPage(found, [key for key in subscribed if key.entry_id in holding])
+
+
+def without_regexes(condition: SearchCondition) -> SearchCondition:
+    """A condition that holds whenever this one does, without regular expressions."""
+    match condition:
+        case RegexMatch():
+            return EVERYTHING
+        case Not(part=part):
+            # The negation of something wider would be narrower.
+            return condition if without_regexes(part) == part else EVERYTHING
+        case And(parts=parts):
+            wider = [part for part in map(without_regexes, parts) if part != EVERYTHING]
+            return And(tuple(wider)) if len(wider) > 1 else wider[0] if wider else EVERYTHING
+        case Or(parts=parts):
+            either = tuple(map(without_regexes, parts))
+            return EVERYTHING if EVERYTHING in either else Or(either)
+    return condition
+
+
+async def _feeds_in(db: Database, user_id: int, scope: FilterScope) -> InFeeds | None:
+    if scope.kind is ScopeKind.ALL:
+        return None
+    chosen = {scope.id}
+    if scope.kind is ScopeKind.FOLDER and scope.id is not None:
+        chosen = set(await subscriptions_in_folder(db, user_id, scope.id) or ())
+    return InFeeds(tuple(each.feed_id for each in await subscriptions_of(db, user_id) if each.id in chosen))
+
+
+def _holding(condition: SearchCondition, candidates: Sequence[FilterableEntry]) -> set[int]:
+    return {each.id for each in candidates if holds(condition, _facts(each))}
+
+
+def _facts(entry: FilterableEntry) -> EntryFacts:
+    return EntryFacts(
+        entry,
+        entry.feed_id,
+        from_iso(entry.sort_at),
+        entry.language,
+        entry.has_picture,
+        decode_enclosures(entry.enclosures),
+    )

@@ -1,0 +1,134 @@
+"""Tries a filter before it is saved: which of the user's stored entries it matches, how many, of which feeds."""
+
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.library.entries.list_entries import EntrySummary, entry_summaries
+from feedmill.library.filters.stored_matches import MatchPage, StoredSearch, find_stored_matches, stored_search
+from feedmill.model.filters.entry_filter import FilterScope
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database
+from feedmill.store.filters.stored_matches import count_matches_by_feed, is_found_by_words, window_start
+from feedmill.store.subscriptions.sidebar_feeds import subscription_names_by_feed
+
+# The newest matches that are shown.
+FIRST = 100
+TIME_LIMIT = timedelta(seconds=1.5)
+# Up to so many matches of words are read rather than counted.
+FEW = 2_000
+# Entries among which matches are looked for at once, and as many more as there may be in the same second.
+WINDOW = 20_000
+ALL_OF_WINDOW = 1_000_000
+# Entries whose texts are read and checked at once, because the index can't answer the condition.
+READ_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FeedMatches:
+    """How many entries of a feed match; no subscription: the user has kept entries of a feed that they left."""
+
+    subscription_id: int | None
+    title: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FilterTrial:
+    """What a filter would have matched. `is_complete`: among all stored entries; else among those since `oldest_at`.
+
+    `looked_at` is how many entries were read one by one, because the index can't answer the condition; else 0.
+    """
+
+    total: int
+    is_complete: bool
+    oldest_at: str | None
+    looked_at: int
+    feeds: list[FeedMatches]
+    entries: list[EntrySummary]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCounts:
+    """The number of stored entries that match by feed, as far as there was time to count; the newest of them."""
+
+    by_feed: Mapping[int, int]
+    newest_ids: list[int]
+    is_complete: bool = True
+    oldest_at: str | None = None
+    looked_at: int = 0
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_feed.values())
+
+
+async def try_filter(
+    db: Database, user_id: int, condition: str, scope: FilterScope, now: datetime, limit: timedelta = TIME_LIMIT
+) -> FilterTrial:
+    """What a filter with this condition matches now; raises `BadCondition`, or `NotFound` for the scope."""
+    counts = await count_stored_matches(db, user_id, await stored_search(db, user_id, condition, scope, now), limit)
+    names = await subscription_names_by_feed(db, user_id, list(counts.by_feed)) if counts.by_feed else {}
+    feeds = [
+        FeedMatches(names[feed_id].id, names[feed_id].title, count)
+        if feed_id in names
+        else FeedMatches(None, None, count)
+        for feed_id, count in counts.by_feed.items()
+    ]
+    return FilterTrial(
+        counts.total,
+        counts.is_complete,
+        counts.oldest_at,
+        counts.looked_at,
+        sorted(feeds, key=lambda each: (-each.count, each.title or "")),
+        await entry_summaries(db, user_id, counts.newest_ids[:FIRST]),
+    )
+
+
+async def count_stored_matches(
+    db: Database, user_id: int, search: StoredSearch, limit: timedelta = TIME_LIMIT
+) -> StoredCounts:
+    """Counts the matches by feed: all of them if the index can, else from the newest on until time is up."""
+    if search.unindexed is not None or not is_found_by_words(db, search.indexed):
+        return await _count_until(db, user_id, search, time.monotonic() + limit.total_seconds())
+    newest = (await find_stored_matches(db, user_id, search, FEW)).matching
+    ids = [key.entry_id for key in newest]
+    if len(newest) < FEW:
+        return StoredCounts(Counter(key.feed_id for key in newest), ids)
+    return StoredCounts(await count_matches_by_feed(db, search.indexed, user_id), ids)
+
+
+async def _count_until(db: Database, user_id: int, search: StoredSearch, deadline: float) -> StoredCounts:
+    counted, newest, looked_at = Counter[int](), list[int](), 0
+    async with aclosing(_pages(db, user_id, search)) as pages:
+        async for page, oldest_at in pages:
+            counted.update(key.feed_id for key in page.matching)
+            newest += [key.entry_id for key in page.matching][: FIRST - len(newest)]
+            looked_at += len(page.found) if search.unindexed is not None else 0
+            if time.monotonic() > deadline:
+                return StoredCounts(counted, newest, oldest_at is None, oldest_at, looked_at)
+    return StoredCounts(counted, newest, looked_at=looked_at)
+
+
+async def _pages(
+    db: Database, user_id: int, search: StoredSearch
+) -> AsyncGenerator[tuple[MatchPage, str | None], None]:
+    """Matches, the newest first, each page with the time down to which it reaches; None: it is the last.
+
+    Those of words are found one after the other; others are looked for among all entries of a time.
+    """
+    if is_found_by_words(db, search.indexed):
+        page = await find_stored_matches(db, user_id, search, READ_AT_ONCE)
+        while len(page.found) == READ_AT_ONCE:
+            yield page, page.found[-1].position.at
+            page = await find_stored_matches(db, user_id, search, READ_AT_ONCE, page.found[-1].position)
+        yield page, None
+        return
+    size, until = WINDOW if search.unindexed is None else READ_AT_ONCE, None
+    while (since := await window_start(db, until, size)) is not None:
+        yield await find_stored_matches(db, user_id, search.between(since, until), ALL_OF_WINDOW), to_iso(since)
+        until = since
+    yield await find_stored_matches(db, user_id, search.between(None, until), ALL_OF_WINDOW), None

@@ -1,0 +1,394 @@
+"""A filter is applied to stored entries as a job, in chunks; a job can be killed at any point, run twice and undone."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from feedmill.errors import NotFound
+from feedmill.library.entries.labels import ensure_label
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.filters import filter_jobs as jobs
+from feedmill.library.filters.effects import effects_of_entries
+from feedmill.library.filters.manage_filters import change_filter, create_filter, delete_filter, find_filter
+from feedmill.library.filters.mutes import mute
+from feedmill.library.filters.work_on_jobs import FilterJobWorker
+from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft, FilterSubject
+from feedmill.model.user import SCOPES, Caller, User
+from feedmill.store.database import Database, Params, Row, Step
+from feedmill.store.filters.filter_jobs import FilterJobLost, take_filter_job
+from feedmill.store.filters.filters import purge_deleted_filters
+from feedmill.store.leases import LEASE
+from feedmill.store.schema import entries, entry_labels, filter_effects, filter_jobs, filters, states, unread, users
+from tests.library.small_library import DAY, NOW, SmallLibrary
+
+STAR, HIDE = FilterActions(star=True), FilterActions(hide=True)
+CHUNK = 2
+
+
+@dataclass
+class Stored:
+    """Alice and Bob read a feed with five entries about kilns and one about glaze."""
+
+    db: Database
+    library: SmallLibrary
+    alice: User
+    bob: User
+    ids: dict[str, int]
+    now: datetime = NOW
+
+    @classmethod
+    async def of(cls, db: Database) -> "Stored":
+        library = SmallLibrary(db)
+        alice, bob = await library.person("alice"), await library.person("bob")
+        feed = await library.feed()
+        await library.subscribe(alice, feed)
+        await library.subscribe(bob, feed)
+        titles = [f"kilns {number}" for number in range(1, 6)]
+        found = await library.arrive(feed, *titles, "glaze")
+        return cls(db, library, alice, bob, dict(zip([*titles, "glaze"], found, strict=True)))
+
+    def worker(self, db: Database | None = None, **more: Any) -> FilterJobWorker:
+        return FilterJobWorker(db or self.db, clock=lambda: self.now, chunk_size=CHUNK, **more)
+
+    async def filter(self, user: User, condition: str, actions: FilterActions) -> EntryFilter:
+        draft = FilterDraft(condition, condition, actions=actions)
+        return await create_filter(self.db, Caller(user, frozenset(SCOPES)), draft, self.now)
+
+    async def work(self) -> None:
+        """Works until there is nothing left to do."""
+        worker = self.worker()
+        while await worker.work():
+            self.now += timedelta(seconds=1)
+
+    async def starred(self, user: User) -> list[str]:
+        titles = {id: title for title, id in self.ids.items()}
+        own = select(states.c.entry_id).where(states.c.user_id == user.id, states.c.starred_at.is_not(None))
+        return sorted(titles[row["entry_id"]] for row in await self.db.query(own))
+
+    async def unread(self, user: User) -> list[str]:
+        own = select(entries.c.title).join(unread, unread.c.entry_id == entries.c.id)
+        own = own.join(users, users.c.unread_list_id == unread.c.list_id).where(users.c.id == user.id)
+        return sorted(row["title"] for row in await self.db.query(own))
+
+    async def effects(self, user: User) -> int:
+        return sum(len(some) for some in (await effects_of_entries(self.db, user.id, list(self.ids.values()))).values())
+
+
+ALL_KILNS = [f"kilns {number}" for number in range(1, 6)]
+
+
+@pytest.fixture
+async def stored(any_db: Database) -> Stored:
+    return await Stored.of(any_db)
+
+
+async def test_a_filter_is_applied_to_what_is_stored_with_progress(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    joined = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert joined.id == job.id
+    assert (done.status, done.total, done.looked_at, done.changed) == ("done", 5, 5, 5)
+    assert (done.filter_name, done.can_undo) == ("kilns", True)
+    assert await stored.starred(stored.alice) == ALL_KILNS
+    assert await stored.starred(stored.bob) == []
+    counted = await find_filter(stored.db, stored.alice.id, own.id)
+    assert (counted.hit_count, counted.last_hit_at is not None) == (5, True)
+
+
+async def test_every_action_but_a_notification_is_applied(stored: Stored) -> None:
+    label = await ensure_label(stored.db, stored.alice.id, "work")
+    actions = FilterActions(read=True, star=True, later=True, notify=True, full_text=True, label_ids=(label,))
+    own = await stored.filter(stored.alice, "glaze", actions)
+
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    [found] = (await effects_of_entries(stored.db, stored.alice.id, [stored.ids["glaze"]])).values()
+    assert {effect.action for effect in found} == set(FilterAction) - {
+        FilterAction.HIDE,
+        FilterAction.RAISE,
+        FilterAction.NOTIFY,
+        FilterAction.POOL,
+    }
+    assert await stored.library.unread_of(stored.alice) == (5, 5)
+    assert len(await stored.db.query(select(entry_labels))) == 1
+
+
+async def test_only_what_is_changed_is_recorded(stored: Stored) -> None:
+    one, two = stored.ids["kilns 1"], stored.ids["kilns 2"]
+    await apply_marks(stored.db, stored.alice.id, [one], EntryMarks(starred=True), NOW)
+    await apply_marks(stored.db, stored.alice.id, [two], EntryMarks(read=True), NOW)
+    own = await stored.filter(stored.alice, "kilns", FilterActions(star=True, hide=True))
+
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await jobs.undo_job(stored.db, stored.alice.id, job.id, stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == ["kilns 1"]
+    assert await stored.unread(stored.alice) == ["glaze", "kilns 1", "kilns 3", "kilns 4", "kilns 5"]
+    assert await stored.library.unread_of(stored.alice) == (5, 5)
+
+
+async def test_an_undo_leaves_what_the_user_did_since(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await apply_marks(stored.db, stored.alice.id, [stored.ids["kilns 3"]], EntryMarks(starred=True), stored.now)
+
+    undo = await jobs.undo_job(stored.db, stored.alice.id, job.id, stored.now)
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, undo.id)
+    assert (done.kind, done.status, done.total, done.changed) == ("undo", "done", 4, 4)
+    assert (done.undoes_job_id, done.can_undo) == (job.id, False)
+    assert await stored.starred(stored.alice) == ["kilns 3"]
+    assert await stored.effects(stored.alice) == 0
+
+
+async def test_an_undo_of_one_job_leaves_the_others(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns 1", STAR)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    draft = FilterDraft("kilns", "kilns", actions=STAR)
+    await change_filter(stored.db, Caller(stored.alice, frozenset(SCOPES)), own.id, draft, stored.now)
+    second = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.work()
+
+    await jobs.undo_job(stored.db, stored.alice.id, second.id, stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == ["kilns 1"]
+
+
+async def test_all_that_a_filter_did_is_reverted_also_after_it_was_deleted(stored: Stored) -> None:
+    own = await mute(stored.db, stored.alice.id, FilterSubject("word", "kilns"), NOW)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    hidden = await stored.unread(stored.alice)
+
+    job = await delete_filter(stored.db, stored.alice.id, own.id, stored.now, revert=True)
+    await stored.work()
+
+    assert hidden == ["glaze"]
+    assert job is not None
+    assert job.kind == "revert"
+    assert await stored.unread(stored.alice) == ["glaze", *ALL_KILNS]
+    assert await stored.library.unread_of(stored.alice) == (6, 6)
+
+
+async def test_a_deleted_filter_stays_as_long_as_something_is_left_of_its_work(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    await delete_filter(stored.db, stored.alice.id, own.id, stored.now)
+    kept = await purge_deleted_filters(stored.db, stored.now + DAY)
+    shown = await effects_of_entries(stored.db, stored.alice.id, [stored.ids["kilns 1"]])
+    everything = EntryMarks(starred=False)
+    await apply_marks(stored.db, stored.alice.id, list(stored.ids.values()), everything, stored.now)
+    purged = await purge_deleted_filters(stored.db, stored.now + DAY)
+
+    assert (kept, purged) == (0, 1)
+    assert [(one.filter_name, one.is_deleted) for one in shown[stored.ids["kilns 1"]]] == [("kilns", True)]
+    assert await stored.db.query(select(filters)) == await stored.db.query(select(filter_jobs)) == []
+
+
+async def test_jobs_are_their_owners(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+
+    for attempt in (
+        jobs.apply_backwards(stored.db, stored.bob.id, own.id, NOW),
+        jobs.revert_filter(stored.db, stored.bob.id, own.id, NOW),
+        jobs.jobs_of_filter(stored.db, stored.bob.id, own.id),
+        jobs.find_filter_job(stored.db, stored.bob.id, job.id),
+        jobs.undo_job(stored.db, stored.bob.id, job.id, NOW),
+        jobs.cancel_filter_job(stored.db, stored.bob.id, job.id, NOW),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert await jobs.running_filter_jobs(stored.db, stored.bob.id) == []
+    assert [each.id for each in await jobs.running_filter_jobs(stored.db, stored.alice.id)] == [job.id]
+
+
+async def test_a_cancelled_job_stops_and_what_it_did_can_be_undone(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.worker(turn=timedelta(0)).work()
+
+    assert await jobs.cancel_filter_job(stored.db, stored.alice.id, job.id, stored.now)
+    assert not await jobs.cancel_filter_job(stored.db, stored.alice.id, job.id, stored.now)
+    await stored.work()
+    half = await stored.starred(stored.alice)
+    with pytest.raises(jobs.NothingToUndo):
+        await jobs.undo_job(stored.db, stored.alice.id, (await _running_undo(stored, job.id)), stored.now)
+    await stored.work()
+
+    assert half == ["kilns 4", "kilns 5"]
+    assert await stored.starred(stored.alice) == []
+
+
+async def _running_undo(stored: Stored, job_id: int) -> int:
+    return (await jobs.undo_job(stored.db, stored.alice.id, job_id, stored.now)).id
+
+
+async def test_a_change_of_the_filter_ends_the_job_that_applies_it(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.worker(turn=timedelta(0)).work()
+
+    draft = FilterDraft("kilns", "glaze", actions=STAR)
+    await change_filter(stored.db, Caller(stored.alice, frozenset(SCOPES)), own.id, draft, stored.now)
+    await stored.work()
+
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, job.id)).status == "cancelled"
+    assert await stored.starred(stored.alice) == ["kilns 4", "kilns 5"]
+
+
+# --- killed and run twice -----------------------------------------------------------------------------------
+
+
+class Killed(Exception):
+    """The process is gone."""
+
+
+@dataclass
+class FailingDatabase:
+    """A database whose process is killed before its nth batch, or right after it."""
+
+    inner: Database
+    dies_at: int
+    after: bool
+    batches: int = 0
+
+    @property
+    def dialect_name(self) -> str:
+        return self.inner.dialect_name
+
+    async def query(self, statement: Any, params: Params | None = None) -> list[Row]:
+        return await self.inner.query(statement, params or {})
+
+    async def batch(self, steps: list[Step]) -> list[int]:
+        self.batches += 1
+        if self.batches > self.dies_at or (self.batches == self.dies_at and not self.after):
+            raise Killed
+        done = await self.inner.batch(steps)
+        if self.batches == self.dies_at:
+            raise Killed
+        return done
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("dies_at", range(1, 6))
+async def test_a_job_that_is_killed_continues_where_it_was(stored: Stored, dies_at: int, after: bool) -> None:
+    own = await stored.filter(stored.alice, "kilns", FilterActions(star=True, hide=True))
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+
+    with pytest.raises(Killed):
+        await stored.worker(FailingDatabase(stored.db, dies_at, after)).work()  # type: ignore[arg-type]
+    stored.now += LEASE
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (done.status, done.looked_at, done.changed) == ("done", 5, 5)
+    assert await stored.starred(stored.alice) == ALL_KILNS
+    assert await stored.library.unread_of(stored.alice) == (1, 1)
+    assert await stored.effects(stored.alice) == 10
+    assert (await find_filter(stored.db, stored.alice.id, own.id)).hit_count == 5
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("dies_at", range(1, 6))
+async def test_an_undo_that_is_killed_continues_where_it_was(stored: Stored, dies_at: int, after: bool) -> None:
+    own = await stored.filter(stored.alice, "kilns", FilterActions(star=True, hide=True))
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
+
+    with pytest.raises(Killed):
+        await stored.worker(FailingDatabase(stored.db, dies_at, after)).work()  # type: ignore[arg-type]
+    stored.now += LEASE
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == []
+    assert await stored.library.unread_of(stored.alice) == (6, 6)
+    assert await stored.db.query(select(filter_effects)) == []
+
+
+async def test_a_worker_that_lost_its_job_writes_nothing(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    lost = await take_filter_job(stored.db, stored.now)
+    assert lost is not None
+    slow = stored.worker()
+    work = await slow._applying(lost)
+
+    stored.now += LEASE
+    await stored.work()
+    await apply_marks(stored.db, stored.alice.id, list(stored.ids.values()), EntryMarks(starred=False), stored.now)
+    with pytest.raises(FilterJobLost):
+        await work(lost)
+
+    assert await stored.starred(stored.alice) == []
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (done.status, done.looked_at) == ("done", 5)
+
+
+async def test_two_users_jobs_take_turns(stored: Stored) -> None:
+    for user in (stored.alice, stored.bob):
+        own = await stored.filter(user, "kilns", STAR)
+        await jobs.apply_backwards(stored.db, user.id, own.id, stored.now)
+    worker = stored.worker(turn=timedelta(0))
+
+    for _ in range(2):
+        stored.now += timedelta(seconds=1)
+        await worker.work()
+
+    assert await stored.starred(stored.alice) == await stored.starred(stored.bob) == ["kilns 4", "kilns 5"]
+    await stored.work()
+    assert await stored.starred(stored.alice) == await stored.starred(stored.bob) == ALL_KILNS
+
+
+async def test_a_job_is_watched_until_it_ends(db: Database) -> None:
+    stored = await Stored.of(db)
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(db, stored.alice.id, own.id, NOW)
+    seen = []
+
+    async for progress in jobs.watch_filter_job(db, stored.alice.id, job.id):
+        seen.append((progress.status, progress.looked_at))
+        await stored.worker(turn=timedelta(0)).work()
+
+    assert seen[0] == ("running", 0)
+    assert seen[-1] == ("done", 5)
+
+
+async def test_a_filter_with_a_regular_expression_is_applied_too(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "in:title:/kilns [12]$/", STAR)
+
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert await stored.starred(stored.alice) == ["kilns 1", "kilns 2"]
+    assert (done.total, done.looked_at, done.changed) == (6, 6, 2)
+
+
+async def test_a_filter_whose_scope_is_gone_matches_nothing(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await stored.db.batch([Step(filters.update().values(scope="folder"))])
+
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, job.id)).status == "done"
+    assert await stored.starred(stored.alice) == []

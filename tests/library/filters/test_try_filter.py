@@ -1,0 +1,135 @@
+"""A filter is tried on stored entries before it is saved: how many match, of which feeds, and which."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from feedmill.errors import NotFound
+from feedmill.library.filters import try_filter as trying
+from feedmill.library.filters.conditions import BadCondition
+from feedmill.library.filters.try_filter import FilterTrial, try_filter
+from feedmill.model.filters.entry_filter import ALL_FEEDS, FilterScope, ScopeKind
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from tests.library.small_library import NOW, SmallLibrary
+
+NO_TIME, ALL_TIME = timedelta(0), timedelta(hours=1)
+
+
+@dataclass
+class Stored:
+    """Alice reads two feeds, one of them in a folder; Charlie reads another."""
+
+    db: Database
+    library: SmallLibrary
+    alice: User
+    charlie: User
+    subscriptions: dict[str, int]
+    folder: int
+
+    @classmethod
+    async def of(cls, db: Database) -> "Stored":
+        library = SmallLibrary(db)
+        alice, charlie = await library.person("alice"), await library.person("charlie")
+        feeds = {name: await library.feed(name) for name in ("pots", "looms", "secrets")}
+        own = {name: await library.subscribe(alice, feeds[name], name) for name in ("pots", "looms")}
+        own["secrets"] = await library.subscribe(charlie, feeds["secrets"], "secrets")
+        folder = await library.folder(alice, "Craft", own["looms"])
+        await library.arrive(feeds["pots"], "kilns one", "kilns two", "glaze", language="en")
+        await library.arrive(feeds["looms"], "kilns for wool", "weaving", "人工智能新闻", language="de")
+        await library.arrive(feeds["secrets"], "kilns of charlie")
+        return cls(db, library, alice, charlie, own, folder)
+
+    async def try_it(self, condition: str, scope: FilterScope = ALL_FEEDS) -> FilterTrial:
+        return await try_filter(self.db, self.alice.id, condition, scope, NOW, ALL_TIME)
+
+
+@pytest.fixture
+async def stored(any_db: Database) -> Stored:
+    return await Stored.of(any_db)
+
+
+async def test_a_trial_counts_by_feed_and_shows_the_newest(stored: Stored) -> None:
+    trial = await stored.try_it("kilns")
+
+    assert (trial.total, trial.is_complete, trial.looked_at) == (3, True, 0)
+    assert [(feed.title, feed.subscription_id, feed.count) for feed in trial.feeds] == [
+        ("pots", stored.subscriptions["pots"], 2),
+        ("looms", stored.subscriptions["looms"], 1),
+    ]
+    assert [entry.title for entry in trial.entries] == ["kilns for wool", "kilns two", "kilns one"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "titles"),
+    [
+        ("人工智能", {"人工智能新闻"}),
+        ("kilns lang:de", {"kilns for wool"}),
+        ("lang:de", {"kilns for wool", "weaving", "人工智能新闻"}),
+        ("-kilns", {"glaze", "weaving", "人工智能新闻"}),
+        ("kilns OR lang:de", {"kilns one", "kilns two", "kilns for wool", "weaving", "人工智能新闻"}),
+        ("kilns -wool", {"kilns one", "kilns two"}),
+        ("feed:looms", {"kilns for wool", "weaving", "人工智能新闻"}),
+        ("after:2000 kilns", {"kilns one", "kilns two", "kilns for wool"}),
+        ("before:2000 kilns", set()),
+        ("nothing", set()),
+        ("/kilns (one|two)/", {"kilns one", "kilns two"}),
+        ("kilns /for|one/", {"kilns one", "kilns for wool"}),
+        ("kilns -/one/", {"kilns two", "kilns for wool"}),
+        ("in:title:/^w/ OR glaze", {"weaving", "glaze"}),
+    ],
+)
+async def test_every_condition_can_be_tried(stored: Stored, condition: str, titles: set[str]) -> None:
+    trial = await stored.try_it(condition)
+
+    assert {entry.title for entry in trial.entries} == titles
+    assert (trial.total, trial.is_complete) == (len(titles), True)
+    assert sum(feed.count for feed in trial.feeds) == trial.total
+
+
+async def test_a_trial_keeps_to_the_scope(stored: Stored) -> None:
+    in_folder = await stored.try_it("kilns", FilterScope(ScopeKind.FOLDER, stored.folder))
+    in_feed = await stored.try_it("/kilns/", FilterScope(ScopeKind.FEED, stored.subscriptions["pots"]))
+
+    assert [entry.title for entry in in_folder.entries] == ["kilns for wool"]
+    assert [entry.title for entry in in_feed.entries] == ["kilns two", "kilns one"]
+    with pytest.raises(NotFound):
+        await stored.try_it("kilns", FilterScope(ScopeKind.FEED, stored.subscriptions["secrets"]))
+    with pytest.raises(BadCondition):
+        await stored.try_it("is:unread")
+
+
+async def test_charlie_finds_only_what_is_his(stored: Stored) -> None:
+    for condition in ("kilns", "/kilns/", "-glaze"):
+        trial = await try_filter(stored.db, stored.charlie.id, condition, ALL_FEEDS, NOW, ALL_TIME)
+
+        assert [entry.title for entry in trial.entries] == ["kilns of charlie"]
+        assert trial.total == 1
+
+
+@pytest.mark.parametrize(("condition", "total"), [("-nothing", 6), ("/kilns/", 3), ("kilns /o/", 3)])
+async def test_a_trial_that_runs_out_of_time_says_how_far_it_came(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch, condition: str, total: int
+) -> None:
+    monkeypatch.setattr(trying, "WINDOW", 2)
+    monkeypatch.setattr(trying, "READ_AT_ONCE", 2)
+
+    part = await try_filter(stored.db, stored.alice.id, condition, ALL_FEEDS, NOW, NO_TIME)
+    whole = await try_filter(stored.db, stored.alice.id, condition, ALL_FEEDS, NOW, ALL_TIME)
+
+    assert not part.is_complete
+    assert part.total < total
+    assert part.oldest_at is not None
+    assert {entry.title for entry in part.entries} == {
+        entry.title for entry in whole.entries if entry.sort_at >= part.oldest_at
+    }
+    assert (whole.total, whole.is_complete, len(whole.entries)) == (total, True, total)
+
+
+async def test_many_matches_are_counted_by_the_index(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "FEW", 1)
+
+    trial = await stored.try_it("kilns -wool")
+
+    assert (trial.total, [(feed.title, feed.count) for feed in trial.feeds]) == (2, [("pots", 2)])
