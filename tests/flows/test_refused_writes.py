@@ -1,7 +1,9 @@
-"""What the database refuses of filters, stories, pools or webhooks does not stop a feed."""
+"""What the database refuses of filters and stories does not stop a feed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+
+import pytest
 
 from feedmill.collect.refresh import RefreshWriters
 from feedmill.model.feed import Claim
@@ -16,11 +18,12 @@ async def refused(claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
     return [Step(labels.insert().values(name="no owner"))]
 
 
+@pytest.mark.parametrize("writer", ["filters", "stories"])
 async def test_entries_are_stored_without_what_the_database_refuses(
-    any_env: RefreshEnvironment, logged: list[dict[str, object]]
+    any_env: RefreshEnvironment, logged: list[dict[str, object]], writer: str
 ) -> None:
     env = any_env
-    env.tools = replace(env.tools, writers=RefreshWriters(filters=refused))
+    env.tools = replace(env.tools, writers=replace(RefreshWriters(), **{writer: refused}))
     alice = await env.user("Alice", 11)
     feed = await env.add("/feed", answer(item("a")))
     await env.subscribe(alice, feed)
@@ -29,4 +32,4 @@ async def test_entries_are_stored_without_what_the_database_refuses(
 
     assert all(isinstance(each, Updated) for each in decisions)
     assert sorted(await env.titles()) == ["a", "b"]
-    assert [line["feed_id"] for line in logged if line["event"] == "refresh_extras_not_stored"] == [feed.id] * 2
+    assert [line["feed_id"] for line in logged if line["event"] == "filters_not_applied"] == [feed.id] * 2

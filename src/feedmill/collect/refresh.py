@@ -116,9 +116,8 @@ async def refresh_feed(
     parsed: it is used instead of a request.
     """
     decision = await _fetch_and_decide(tools, claim.feed, prefetched)
-    descriptor_writer = _DescriptorWriter(tools)  # remembers which descriptor of the feed the object store has
     extra_writers: Sequence[RefreshWriter] = (
-        descriptor_writer,
+        _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
         tools.writers.pools,  # adds new entries to the pools whose rules they match
         tools.writers.webhooks,  # queues events for the webhooks of subscribers
         tools.writers.notifications,  # queues events for the notification targets of subscribers
@@ -127,7 +126,7 @@ async def refresh_feed(
         tools.writers.output_feeds,  # queues output feeds that a WebSub hub is told of
         job_writer,
     )
-    recorded = await _record(tools, claim, decision, extra_writers, (descriptor_writer, job_writer))
+    recorded = await _record(tools, claim, decision, extra_writers)
     await _merge_if_moved(tools, claim.feed, recorded)
     log_refresh(claim.feed, recorded)
     tools.announce(claim.feed, recorded)
@@ -256,23 +255,21 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
 
 
 async def _record(
-    tools: RefreshTools,
-    claim: Claim,
-    decision: RefreshDecision,
-    extra_writers: Sequence[RefreshWriter],
-    needed_writers: Sequence[RefreshWriter],
+    tools: RefreshTools, claim: Claim, decision: RefreshDecision, extra_writers: Sequence[RefreshWriter]
 ) -> RefreshDecision:
     """Writes the decision and the steps of the extra writers, in their order, in one batch.
 
-    If the database refuses it, only the needed writers are asked: no filter or webhook of a user stops a feed. If it
-    refuses that too, a failure of this feed is recorded instead. Returns the decision that was written.
+    If the database refuses it, it is tried without filters and stories: no filter of a user stops a feed. If it refuses
+    that too, a failure of this feed is recorded instead. Returns the decision that was written.
     """
     fields = {"feed_id": claim.feed.id, "feed_url": claim.feed.url}
     try:
         await _write(tools.db, claim, decision, extra_writers)
         return decision
     except (ConstraintViolated, StatementRefused) as error:
-        log.error("refresh_extras_not_stored", **fields, exc_info=error)
+        log.error("filters_not_applied", **fields, exc_info=error)
+    left_out = (tools.writers.filters, tools.writers.stories)
+    needed_writers = [writer for writer in extra_writers if writer not in left_out]
     try:
         await _write(tools.db, claim, decision, needed_writers)
         return decision
