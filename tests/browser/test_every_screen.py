@@ -8,11 +8,23 @@ import pytest
 from playwright.sync_api import Page, Request, Response
 
 from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.library.filters.filter_jobs import apply_backwards
+from feedmill.library.filters.manage_filters import create_filter
+from feedmill.library.filters.mutes import mute
 from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.filters.entry_filter import FilterActions, FilterDraft, FilterSubject
+from feedmill.model.user import Caller
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.store.entries.labels import add_label
 from feedmill.store.search.saved_searches import save_search
-from tests.browser import sample_feeds, test_accessibility, test_feeds, test_health, test_settings_pools_admin
+from tests.browser import (
+    sample_feeds,
+    test_accessibility,
+    test_feeds,
+    test_filters,
+    test_health,
+    test_settings_pools_admin,
+)
 from tests.browser.axe import serious, unreadable
 from tests.browser.browser_user import BrowserUser
 from tests.browser.site_server import SiteServer
@@ -36,6 +48,10 @@ PATHS = (
     "/search?q=larch",
     "/search?q=zeppelin+wheel",
     "/search?q=%22open&in=/feed/1",
+    "/filters",
+    "/filters/new",
+    "/filters/1",
+    "/muted",
     "/bookmarks",
     "/labels",
     "/subscribe",
@@ -91,6 +107,7 @@ PATHS = (
 SEEN_BY_AXE_ELSEWHERE = {
     *test_accessibility.PATHS,
     *test_feeds.PATHS,
+    *test_filters.PATHS,
     *test_health.PATHS,
     *test_settings_pools_admin.PATHS,
 }
@@ -110,6 +127,7 @@ COLOURED_LIKE_ANOTHER = {
     "/feed/1/archive/reparse",
     "/feed/1/edit/preview",
     "/settings/sessions",
+    "/filters/new",
     "/pools/new",
     "/admin/users/new",
     "/admin/users/1",
@@ -127,7 +145,7 @@ ERRORS = {"/nowhere": 404, "/register": 403, "/search?q=%22open&in=/feed/1": 422
 
 @pytest.fixture(scope="module", autouse=True)
 def kept(site_server: SiteServer) -> None:
-    """What the screens of this file show beyond feeds: a label, a bookmark, a kept search."""
+    """What the screens of this file show beyond feeds: a label, a bookmark, a kept search, a filter, a muted word."""
 
     async def keep() -> None:
         app, alice = site_server.site.app, await sample_feeds.find_user(site_server.site)
@@ -135,6 +153,10 @@ def kept(site_server: SiteServer) -> None:
         await apply_marks_to_entry(
             app.db, alice.id, 1, EntryMarks(add_labels=(label.id,), starred=True), datetime.now(UTC)
         )
+        draft = FilterDraft("A filter with rather a long name", "wheel OR 水轮", actions=FilterActions(star=True))
+        made = await create_filter(app.db, Caller(alice, alice.scopes), draft, datetime.now(UTC))
+        await apply_backwards(app.db, alice.id, made.id, datetime.now(UTC))
+        await mute(app.db, alice.id, FilterSubject("word", "zeppelin"), datetime.now(UTC))
         await save_search(app.db, alice.id, "Wheels", "wheel OR 水轮")
         await app.bookmarks.save(alice.id, "https://example.org/a-page-with-rather-a-long-address", None, "A note")
 

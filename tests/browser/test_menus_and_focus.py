@@ -42,7 +42,7 @@ def open_article(alice: BrowserUser) -> None:
     alice.until(NO_MARK_WAITS)
 
 
-@pytest.mark.parametrize("keys", [("t",), ("A",), ("?",), ("+",), ("g", "o"), ("Control+k",)])
+@pytest.mark.parametrize("keys", [("t",), ("q",), ("A",), ("?",), ("+",), ("g", "o"), ("Control+k",)])
 def test_what_a_key_opens_takes_every_letter_and_gives_the_focus_back(
     browser_user: BrowserUserMaker, keys: tuple[str, ...]
 ) -> None:

@@ -49,6 +49,10 @@ WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("/settings/services", "token"): ("", "two words"),
     ("/settings/services/{id:int}", "address"): ("", "javascript:alert(1)"),
     ("/settings/notifications", "url"): ("", "javascript:alert(1)", "syslog://", "file:///etc/passwd"),
+    ("/filters/new", "condition"): ("", '"', "is:unread"),
+    ("/filters/{id:int}", "condition"): ("", '"', "label:private"),
+    ("/filters/{id:int}", "name"): ("x" * 200,),
+    ("/muted", "text"): ("", "…", "x" * 200),
     ("/settings/webhooks", "url"): ("", "javascript:alert(1)", "ftp://example.org/"),
     ("/settings/webhooks/{id:int}", "url"): ("", "javascript:alert(1)"),
     ("/folders", "name"): ("", " "),
@@ -98,8 +102,14 @@ async def test_each_form_is_accepted_when_it_is_valid(site: Site, alice: Visitor
         answer = await alice.send(_address(path, things), **valid_forms.filled(fields, values))
         refused |= {path: answer.status_code} if answer.status_code >= 400 else {}
 
-    # Registration is off here, and the session named in the form had ended when she signed in again.
-    assert refused == {"/register": 403, "/settings/sessions/{id:int}/end": 404}
+    # Registration is off here, and the session named in the form had ended when she signed in again. No filter did
+    # anything with the entry, and what was cancelled at once has nothing to undo.
+    assert refused == {
+        "/register": 403,
+        "/settings/sessions/{id:int}/end": 404,
+        "/item/{id:int}/effects": 404,
+        "/filter-jobs/{id:int}/undo": 409,
+    }
 
 
 @pytest.mark.parametrize(
@@ -158,4 +168,6 @@ async def _values(site: Site, alice: Visitor, things: Things) -> dict[str, Any]:
         "other_feed": other["id"],
         "undo": swept.undo,
         "body": things.others["body"],
+        "filter": ids["/filters"],
+        "pool": ids["/pools"],
     }

@@ -36,6 +36,9 @@ LISTS = [
     "/history",
     "/go?q=quiet",
     "/bookmarks",
+    "/filters",
+    "/filters/new",
+    "/muted",
     "/labels",
     "/folders",
     "/settings/services",
@@ -79,6 +82,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         answer = await alice.client.post(f"/api{path}", json=json, headers=token)
         assert answer.is_success, (path, answer.text)
     assert (await alice.send("/settings/apps", app="netnewswire", name="phone")).status_code < 400
+    await _add_filters(alice)
     await _idle(site)
     tables = {
         "/feed": schema.subscriptions,
@@ -88,6 +92,8 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/labels": schema.labels,
         "/item": schema.entries,
         "/searches": schema.saved_searches,
+        "/filters": schema.filters,
+        "/filter-jobs": schema.filter_jobs,
         "/jobs": schema.batches,
         "/bookmarks": schema.bookmarks,
         "/settings/sessions": schema.sessions,
@@ -102,7 +108,26 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/admin/feeds": schema.feeds,
     }
     ids = {start: await _first(site, table) for start, table in tables.items()}
+    # The second filter is a mute.
+    ids["/muted"] = ids["/filters"] + 1
     return Things(ids, {"body": await _first(site, schema.raw_bodies), "delivery": 1, "user": 1, "number": 0})
+
+
+async def _add_filters(alice: Visitor) -> None:
+    """A filter that is applied to what is there, and a mute."""
+    for path, fields in {
+        "/filters/new": {
+            "name": "private",
+            "condition": "mill",
+            "scope": "all",
+            "action": "read",
+            "new_label": "",
+            "stored": "yes",
+        },
+        "/muted": {"do": "mute", "kind": "word", "text": "larch", "period": "day"},
+    }.items():
+        answer = await alice.send(path, **fields)
+        assert answer.status_code == 303, (path, answer.text)
 
 
 async def _first(site: Site, table: Table) -> int:
@@ -122,7 +147,9 @@ async def test_no_page_of_one_user_opens_for_another(site: Site, charlie: Visito
     csrf = charlie.csrf()
     before = everything(site)
 
-    values = dict.fromkeys(("entry", "feed", "folder", "label", "body", "other_feed"), 1) | {"url": "http://127.0.0.1/"}
+    values = dict.fromkeys(("entry", "feed", "folder", "label", "body", "other_feed", "filter", "pool"), 1) | {
+        "url": "http://127.0.0.1/"
+    }
     answers = {}
     for method, path in WITH_IDS:
         fields = filled(FORMS.get(path, {}), values)

@@ -113,6 +113,7 @@ from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
 from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
 from feedmill.serve.web.feeds import subscription_fields
+from feedmill.serve.web.filters import title_words
 from feedmill.serve.web.search import search_view
 from feedmill.serve.web.subscriptions import discovery_view, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
@@ -514,6 +515,7 @@ READERS: dict[str, Read] = {
     "serve.http.sse.parse_last_event_id": sse.parse_last_event_id,
     "serve.web.users.sessions.device": session_pages.device_name,
     "i18n.choose_language.choose_language": choose_language.choose_language,
+    "serve.web.filters.title_words.title_words": title_words.title_words,
     "serve.web.core.read_form.checked_form: in the type": lambda text: read_form._UTF_8.fullmatch(f"text/html;{text}"),
     "serve.web.core.read_form.checked_form: in the body": lambda text: _form(
         _bytes(text), "application/x-www-form-urlencoded"

@@ -22,6 +22,7 @@ from feedmill.serve.web.entries import (
     selected_entries,
 )
 from feedmill.serve.web.feeds import edit, feed_table, health
+from feedmill.serve.web.filters import entry_effects, filter_actions, filter_editor, filter_list, mute_pages
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.notifications import notification_pages
 from feedmill.serve.web.output_feeds import output_feed_pages
@@ -73,6 +74,11 @@ ROUTES = [
     *row_menus.routes,
     *selected_entries.routes,
     *search_pages.routes,
+    *filter_list.routes,
+    *mute_pages.routes,
+    *filter_editor.routes,
+    *filter_actions.routes,
+    *entry_effects.routes,
     *bookmark_pages.routes,
     *labels.routes,
     *appearance.routes,

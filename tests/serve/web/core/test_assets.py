@@ -12,7 +12,7 @@ from feedmill.serve.web.core.assets import ASSETS, PAGE_SCRIPTS, STYLESHEET, ass
 from feedmill.serve.web.core.script_bundle import code_lines
 
 MOST_SCRIPT = 45_000
-MOST_STYLE = 19_000
+MOST_STYLE = 20_000
 STATIC = Path(web.__file__).parent / "static"
 
 

@@ -37,6 +37,10 @@ PAGES = [
     "/labels",
     "/bookmarks",
     "/search?q=nowhere",
+    "/filters",
+    "/filters/new?q=is:unread",
+    "/filters/1",
+    "/muted",
     "/search?q=%28",
     "/go",
     "/keys",
@@ -132,6 +136,11 @@ async def reader(site: Site) -> Visitor:
             Step(image_tasks.update().values(status="failed", last_error=message_to_stored(missing))),
         ]
     )
+    actions = ["read", "star", "later", "raise_to_top", "notify", "full_text"]
+    sent = {"name": "磨", "condition": "磨坊", "scope": "feed:2", "action": actions, "new_label": "木", "stored": "yes"}
+    await alice.send("/filters/new", **sent, stops="yes")
+    await alice.send("/muted", do="mute", kind="word", text="水闸", period="week")
+    await alice.send("/muted", do="follow", kind="site", text="example.org", period="for_good")
     return alice
 
 
@@ -197,6 +206,18 @@ async def test_answers_to_forms_have_no_english_sentence(site: Site, reader: Vis
         ("/mark-all-read?view=/all", {"view": "/all"}),
         ("/mark-all-read", {"what": "/all"}),
         ("/folders", {"name": ""}),
+        ("/filters/new", {"name": "", "condition": "(", "scope": "all", "new_label": ""}),
+        ("/filters/new", {"name": "", "condition": "磨", "scope": "all", "new_label": ""}),
+        ("/filters/1/try", {"condition": "磨坊"}),
+        ("/filters/1/switch", {"on": "no"}),
+        ("/filters/1/move", {"to": "up"}),
+        ("/filters/1/apply", {}),
+        ("/filters/1/revert", {}),
+        ("/muted", {"do": "mute", "kind": "word", "text": "…", "period": "day"}),
+        ("/muted/2", {"period": "month"}),
+        ("/item/1/mute", {"do": "follow", "subject": "word:面粉", "text": "", "period": "day", "next": "/all"}),
+        ("/item/1/effects", {"action": "star", "target": "0"}),
+        ("/filters/1/delete", {"revert": "yes"}),
         ("/item/999", {}),
     ]
 

@@ -46,6 +46,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("later", ("l",)),
             ("labels", ("t",)),
             ("save_to", ("S",)),
+            ("mute", ("q",)),
             ("original", ("v",)),
             ("original_here", ("V",)),
             ("original_behind", ("b",)),

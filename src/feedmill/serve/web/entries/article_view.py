@@ -20,7 +20,10 @@ from feedmill.i18n.translator import Translator, translator
 from feedmill.library.archive.archived_images import image_failures, image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user
+from feedmill.library.filters.effects import effects_of_entry
 from feedmill.model.entry_marks import UserLabel
+from feedmill.model.filters.filter_history import FilterEffect
+from feedmill.model.hosts import host_of
 from feedmill.model.services.save_service import SaveService, ServiceSave
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
@@ -32,6 +35,7 @@ from feedmill.serve.web.entries.article_videos import card_pictures
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 from feedmill.serve.web.entries.playback import PlayableFile, playable_files
+from feedmill.serve.web.filters.title_words import title_words
 
 # Frames of an article whose cards have a picture.
 MAX_PICTURES = 100
@@ -59,7 +63,8 @@ class ArticleView:
     """An article in a view.
 
     `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
-    `labels` and `services` are all of the reader's, `chosen` is how they see the view.
+    `labels` and `services` are all of the reader's, `chosen` is how they see the view, `effects` what their filters
+    did with it.
     """
 
     entry: Article
@@ -71,6 +76,17 @@ class ArticleView:
     labels: list[UserLabel]
     chosen: ListFilter | None = None
     services: tuple[ArticleService, ...] = ()
+    effects: Sequence[FilterEffect] = ()
+
+    @property
+    def title_words(self) -> list[str]:
+        """The words of the title that can be muted or followed."""
+        return title_words(self.entry.title)
+
+    @property
+    def site(self) -> str:
+        """The host of the article's page; empty if it has none."""
+        return host_of(self.entry.link or "").removeprefix("www.")
 
     @property
     def playable(self) -> list[PlayableFile]:
@@ -109,7 +125,8 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
         app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within, drawing_url=drawing_path
     )
     shown = await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
-    return replace(shown, chosen=chosen, services=await _services(app, user_id, entry_id))
+    services, effects = await _services(app, user_id, entry_id), await effects_of_entry(app.db, user_id, entry_id)
+    return replace(shown, chosen=chosen, services=services, effects=effects)
 
 
 async def _services(app: App, user_id: int, entry_id: int) -> tuple[ArticleService, ...]:

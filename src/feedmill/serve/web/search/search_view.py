@@ -88,6 +88,11 @@ class SearchForm:
         return f"{self.narrowed} ({self.text})" if self.within else self.text
 
     @property
+    def scope(self) -> str:
+        """The path of the feed or folder that it is limited to, to which a filter can be limited too."""
+        return self.place if self.within and self.within.address.kind in ("feed", "folder") else ""
+
+    @property
     def place(self) -> str:
         return self.within.address.path if self.within else ""
 

@@ -26,6 +26,7 @@ FEW_FEEDS = 12
 # Further screens in the sidebar: path, text key, icon. ADMIN_SCREENS are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = [
     ("/feeds", "feeds.manage", "feed"),
+    ("/filters", "filters.title", "filter"),
     ("/health-of-feeds", "health_overview.title", "health"),
     ("/archive", "storage_usage.title", "archive"),
     ("/bookmarks", "bookmarks.title", "bookmark"),

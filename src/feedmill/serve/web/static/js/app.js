@@ -4,6 +4,7 @@
 import "./search_over_list.js";
 import "./busy_forms.js";
 import "./feed_table.js";
+import "./reorder_list.js";
 import "./quick_switcher.js";
 import "./job_progress.js";
 import "./keyboard.js";
@@ -18,6 +19,7 @@ import "./news.js";
 import "./pull_to_refresh.js";
 import "./swipe.js";
 import "./mark_read_on_scroll.js";
+import "./mute_selection.js";
 import { all, one, openDialog, showToast, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;
@@ -32,7 +34,12 @@ document.addEventListener("htmx:error", ({ target, detail }) => {
 });
 
 // The message of the last change goes by itself, with its chance to undo.
-for (const toast of all(".toast")) setTimeout(() => toast.remove(), 10_000);
+const endToasts = () => all("#toasts > .toast:not([data-ends])").forEach((toast) => {
+  toast.dataset.ends = "";
+  setTimeout(() => toast.remove(), 10_000);
+});
+document.addEventListener("htmx:after:swap", endToasts);
+endToasts();
 
 // A link is shared as the system does it; where it can't, it is copied.
 document.addEventListener("click", async (event) => {

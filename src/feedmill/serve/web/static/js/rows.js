@@ -53,6 +53,13 @@ export function display(action, id) {
     }
 }
 
+// What a filter marked, and was taken back in the article.
+document.addEventListener("htmx:after:swap", () => {
+  const taken = one(".effects[data-unmark]", articlePlace);
+  if (taken) display(...taken.dataset.unmark.split(":"));
+  taken?.removeAttribute("data-unmark");
+});
+
 export function toggle(kind, id) {
   const row = rowOf(id);
   const button = one(`button[value$=":${id}"].${kind}`, row ?? articlePlace);
