@@ -15,6 +15,7 @@ from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import locks, metadata, migrations
+from feedmill.store.views import VIEWS
 from tests.services.d1 import TOKEN
 from tests.sqlite_template import copy_template
 
@@ -49,12 +50,15 @@ async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> As
 
 async def empty(database: Database) -> None:
     tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
+    drops = [f"DROP VIEW IF EXISTS {view}" for view in VIEWS]
     if isinstance(database, PostgresDatabase):
         # In one message: a new connection would prepare each statement first.
         deletes = [f"DELETE FROM {table.name}" for table in tables]
         # Ids of entries begin anew, as in a new installation: a gap of thousands would be a heap of missing entries.
-        await database.exec(";".join([*deletes, "ALTER SEQUENCE entries_id_seq RESTART"]))
+        await database.exec(";".join([*drops, *deletes, "ALTER SEQUENCE entries_id_seq RESTART"]))
         return
+    for drop in drops:
+        await database.exec(drop)
     await database.batch([Step(table.delete()) for table in tables])
 
 

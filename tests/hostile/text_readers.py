@@ -83,6 +83,7 @@ from feedmill.library.bookmarks import fetch_pages
 from feedmill.library.entries import article, full_text, list_entries, sync_cursor, text_diff
 from feedmill.library.filters import rules
 from feedmill.library.notifications import target_urls
+from feedmill.library.output_feeds.read_page import OutputEntry, SourceFeed
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
 from feedmill.library.services import service_options, template_request
 from feedmill.library.services.saved_article import SavedArticle
@@ -91,9 +92,10 @@ from feedmill.library.users import manage_users, own_css
 from feedmill.logs import redact_event
 from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.parsed_feed import ParsedEntry
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.model.services.save_service import ServiceKind, ServiceOptions
+from feedmill.model.syndication import output_feed
 from feedmill.outbound import (
     apprise_schemes,
     content_encoding,
@@ -109,6 +111,8 @@ from feedmill.pools import program_texts
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.greader import item_ids, streams
 from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, path_aliases, sse
+from feedmill.serve.output_feeds import atom
+from feedmill.serve.output_feeds.document import OutputDocument
 from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
 from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
@@ -222,6 +226,14 @@ def _judged(text: str) -> object:
 
 def _candidate(text: str) -> pool_rules.PoolCandidate:
     return pool_rules.PoolCandidate(1, 1, (text,), NOW, text, text, text)
+
+
+def _output_document(text: str) -> OutputDocument:
+    source = SourceFeed(text, text, text)
+    file = Enclosure(text, text, None)
+    entry = OutputEntry(text, text, text, text, text, text, text, text, NOW, NOW, (text,), (file,), source)
+    address = SimpleNamespace(url=URL)
+    return OutputDocument(address, text, text, URL, NOW, [entry], URL, None, "")  # type: ignore[arg-type]
 
 
 def _versions(text: str) -> tuple[str, str]:
@@ -460,6 +472,8 @@ READERS: dict[str, Read] = {
     "library.filters.rules.judge_entry": _judged,
     "pools.program_texts.checked_text": lambda text: program_texts.checked_text(PoolKind.CONTENTS, text, text, 1),
     "store.pools.source_tables.TABLE_NAME": source_tables.TABLE_NAME.fullmatch,
+    "model.syndication.output_feed.parse_output_list": output_feed.parse_output_list,
+    "serve.output_feeds.atom.write_atom": lambda text: atom.write_atom(_output_document(text)),
     "outbound.apprise_schemes.scheme_of": apprise_schemes.scheme_of,
     "library.notifications.target_urls.check_target_url": lambda text: target_urls.check_target_url(f"ntfy://{text}"),
     "library.services.service_options.parse_options": lambda text: service_options.parse_options(

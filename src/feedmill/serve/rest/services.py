@@ -134,12 +134,12 @@ async def save_to_services(app: TheApp, who: Writer, wanted: EntriesToSave) -> S
     return SavesQueued(entries=queued.entries, service_ids=[service.id for service in queued.services])
 
 
-@router.get("/{service_id}", responses=problem_responses(404))
+@router.get("/{service_id:int}", responses=problem_responses(404))
 async def read_service(app: TheApp, who: Reader, service_id: PathId) -> ServiceResponse:
     return await _response(app, await app.services.one(who.user.id, service_id))
 
 
-@router.patch("/{service_id}", responses=problem_responses(404))
+@router.patch("/{service_id:int}", responses=problem_responses(404))
 async def change_service(app: TheApp, who: Writer, service_id: PathId, changes: ServiceChanges) -> ServiceResponse:
     """Changes a service; what waits for it is sent at once."""
     written = None if changes.options is None else changes.options.written()
@@ -147,13 +147,13 @@ async def change_service(app: TheApp, who: Writer, service_id: PathId, changes: 
     return await _response(app, changed)
 
 
-@router.delete("/{service_id}", status_code=204, responses=problem_responses(404))
+@router.delete("/{service_id:int}", status_code=204, responses=problem_responses(404))
 async def delete_service(app: TheApp, who: Writer, service_id: PathId) -> None:
     """Deletes a service with the list of what was saved to it."""
     await app.services.delete(who.user.id, service_id)
 
 
-@router.get("/{service_id}/saves", responses=problem_responses(404))
+@router.get("/{service_id:int}/saves", responses=problem_responses(404))
 async def list_saves(
     app: TheApp, who: Reader, service_id: PathId, limit: Limit = 50, cursor: Cursor = None
 ) -> SavePage:
@@ -163,7 +163,7 @@ async def list_saves(
     return SavePage(items=[_save(each) for each in page], next=cursor_at(last.id) if last else None)
 
 
-@router.post("/{service_id}/retry", status_code=202, responses=problem_responses(404))
+@router.post("/{service_id:int}/retry", status_code=202, responses=problem_responses(404))
 async def retry_saves(app: TheApp, who: Writer, service_id: PathId) -> SavesRetried:
     """Tries everything that failed again."""
     return SavesRetried(retried=await app.services.retry(who.user.id, service_id))

@@ -58,7 +58,7 @@ class FilterEffectPage(BaseModel):
     next: None = Field(default=None, description="Always null: there is one page.")
 
 
-@router.get("/filters/{filter_id}/hits", response_model=FilterHitPageResponse, responses=problem_responses(404))
+@router.get("/filters/{filter_id:int}/hits", response_model=FilterHitPageResponse, responses=problem_responses(404))
 async def list_filter_hits(
     app: TheApp, who: Reader, filter_id: PathId, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:

@@ -80,19 +80,19 @@ async def try_new_filter(app: TheApp, who: Reader, body: TrialRequest) -> Respon
     return Response(msgspec.json.encode(trial), media_type="application/json")
 
 
-@router.post("/filters/{filter_id}/apply", status_code=202, responses=problem_responses(404))
+@router.post("/filters/{filter_id:int}/apply", status_code=202, responses=problem_responses(404))
 async def apply_filter(app: TheApp, who: Writer, filter_id: PathId) -> FilterJobResponse:
     """Applies a filter to all stored entries, as a job; it notifies of none of them."""
     return FilterJobResponse.of(await own.apply_backwards(app.db, who.user.id, filter_id, datetime.now(UTC)))
 
 
-@router.post("/filters/{filter_id}/revert", status_code=202, responses=problem_responses(404))
+@router.post("/filters/{filter_id:int}/revert", status_code=202, responses=problem_responses(404))
 async def revert_filter(app: TheApp, who: Writer, filter_id: PathId) -> FilterJobResponse:
     """Takes back all that a filter did, as a job; what you changed yourself since then stays."""
     return FilterJobResponse.of(await own.revert_filter(app.db, who.user.id, filter_id, datetime.now(UTC)))
 
 
-@router.get("/filters/{filter_id}/jobs", responses=problem_responses(404))
+@router.get("/filters/{filter_id:int}/jobs", responses=problem_responses(404))
 async def list_jobs_of_filter(app: TheApp, who: Reader, filter_id: PathId) -> FilterJobPage:
     """The last jobs of a filter, newest first."""
     found = await own.jobs_of_filter(app.db, who.user.id, filter_id, 50)

@@ -44,12 +44,12 @@ async def order_filters(app: TheApp, who: Writer, order: FilterOrder) -> None:
     await own.order_filters(app.db, who.user.id, order.ids)
 
 
-@router.get("/filters/{filter_id}", responses=problem_responses(404))
+@router.get("/filters/{filter_id:int}", responses=problem_responses(404))
 async def read_filter(app: TheApp, who: Reader, filter_id: PathId) -> FilterResponse:
     return FilterResponse.of(await own.find_filter(app.db, who.user.id, filter_id))
 
 
-@router.patch("/filters/{filter_id}", responses=problem_responses(404))
+@router.patch("/filters/{filter_id:int}", responses=problem_responses(404))
 async def change_filter(app: TheApp, who: Writer, filter_id: PathId, changes: FilterChanges) -> FilterResponse:
     """Changes a filter for entries that arrive from now on. What it did stays as it is."""
     now = datetime.now(UTC)
@@ -65,7 +65,7 @@ async def change_filter(app: TheApp, who: Writer, filter_id: PathId, changes: Fi
     return FilterResponse.of(await own.find_filter(app.db, who.user.id, filter_id))
 
 
-@router.delete("/filters/{filter_id}", status_code=204, responses=problem_responses(404))
+@router.delete("/filters/{filter_id:int}", status_code=204, responses=problem_responses(404))
 async def delete_filter(app: TheApp, who: Writer, filter_id: PathId) -> None:
     """Deletes a filter, a mute or a follow. What it did stays as it is, unless you revert it first."""
     await own.delete_filter(app.db, who.user.id, filter_id, datetime.now(UTC))
