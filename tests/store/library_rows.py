@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import entries, feeds, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import entries, feeds, story_entries, subscriptions, unread, unread_lists, users
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FEEDS = 1_000
@@ -44,6 +44,13 @@ async def add_library(db: Database) -> None:
             Step(ADD_UNREAD, [_unread(ALICE, number) for number in numbers]),
         ]
     )
+
+
+async def add_stories(db: Database) -> None:
+    """Every tenth entry is the same article as the one before."""
+    rows = [{"entry_id": n, "story_id": n - n % 10} for n in range(10, ENTRIES + 1) if n % 10 < 2]
+    await db.batch([Step(insert(story_entries, "entry_id", "story_id"), rows)])
+    await db.exec("ANALYZE")
 
 
 async def add_analysed_library(db: Database) -> None:

@@ -132,6 +132,16 @@ class EnclosureResponse(ResponseBody):
     position: PlaybackPositionResponse | None = Field(description="null if you have not played it.")
 
 
+class StoryCopyResponse(ResponseBody):
+    """The same article in another of your feeds."""
+
+    id: int
+    subscription_id: int
+    feed_title: str | None
+    title: str | None
+    unread: bool
+
+
 class ArticleResponse(EntryResponse):
     """An entry with its text."""
 
@@ -143,6 +153,9 @@ class ArticleResponse(EntryResponse):
     categories: list[str]
     enclosures: list[EnclosureResponse]
     comments_url: str | None
+    also_in: list[StoryCopyResponse] = Field(
+        default=[], description="The same article in other feeds of yours that are not left out of this."
+    )
     link_as_sent: str | None = Field(
         None, description="The link with the tracking parameters that `link` lacks; null if there are none."
     )

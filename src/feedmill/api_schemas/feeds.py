@@ -27,6 +27,7 @@ class FeedResponse(ResponseBody):
     interval_seconds: int | None
     archive_policy: ArchivePolicy | None
     paused: bool
+    same_story_once: bool = Field(description="Whether articles that other feeds have too are shown once.")
     is_private: bool = Field(description="Whether the feed is private, because it is fetched with a login.")
     state: SubscriptionState
     next_fetch_at: StoredTime | None

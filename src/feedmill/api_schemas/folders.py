@@ -10,6 +10,7 @@ class FolderResponse(ResponseBody):
     name: str
     parent_id: int | None
     position: int
+    same_story_once: bool = Field(description="Whether articles that other feeds have too are shown once.")
 
 
 class FolderPage(ResponseBody):

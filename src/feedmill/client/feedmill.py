@@ -207,10 +207,14 @@ class Feedmill:
         later: bool | datetime | None = None,
         add_labels: Sequence[int] = (),
         remove_labels: Sequence[int] = (),
+        whole_story: bool = False,
     ) -> None:
-        """Marks up to a thousand entries at once; None leaves a mark unchanged."""
+        """Marks up to a thousand entries at once; None leaves a mark unchanged.
+
+        `whole_story`: what is marked as read is read in your other feeds that have it, too.
+        """
         until = later.isoformat() if isinstance(later, datetime) else later
-        marks = {"read": read, "starred": starred, "later": until}
+        marks = {"read": read, "starred": starred, "later": until, "whole_story": whole_story or None}
         changes = {name: value for name, value in marks.items() if value is not None}
         labels = {"add_labels": list(add_labels), "remove_labels": list(remove_labels)}
         await self._connection.read("POST", "/entries/mark", {"ids": list(entry_ids)} | changes | labels)
@@ -224,10 +228,14 @@ class Feedmill:
         everything: bool = False,
         older_than_days: int | None = None,
         up_to: int | None = None,
+        whole_stories: bool = False,
     ) -> MarkAllReadResponse:
-        """Marks a feed, a folder or a label read, or `everything`; the server refuses a call without any of them."""
+        """Marks a feed, a folder or a label read, or `everything`; the server refuses a call without any of them.
+
+        `whole_stories`: what is marked is read in your other feeds that have it, too.
+        """
         scope = {"feed_id": feed_id, "folder_id": folder_id, "label_id": label_id, "everything": everything}
-        limits = {"older_than_days": older_than_days, "up_to": up_to}
+        limits = {"older_than_days": older_than_days, "up_to": up_to, "whole_stories": whole_stories}
         return await self._connection.ask("POST", "/entries/mark-all", MarkAllReadResponse, scope | limits)
 
     async def undo(self, undo: str) -> None:

@@ -13,13 +13,17 @@ MAX_MARKED_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class EntryMarks:
-    """Marks to set on entries; None leaves a mark unchanged. `later` may be the time until which it holds."""
+    """Marks to set on entries; None leaves a mark unchanged. `later` may be the time until which it holds.
+
+    `whole_stories`: what is marked read is read in the user's other feeds too.
+    """
 
     read: bool | None = None
     starred: bool | None = None
     later: datetime | bool | None = None
     add_labels: tuple[int, ...] = ()
     remove_labels: tuple[int, ...] = ()
+    whole_stories: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +37,21 @@ class ListSide:
 
 @dataclass(frozen=True, slots=True)
 class MarkAllRead:
-    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`, on one side."""
+    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`, on one side.
+
+    `whole_stories`: what is marked is read in the user's other feeds too.
+    """
 
     scope: EntryScope = ALL_ENTRIES
     before: datetime | None = None
     up_to: int | None = None
     since: datetime | None = None
     side: ListSide | None = None
+    whole_stories: bool = False
 
     @property
     def is_whole(self) -> bool:
-        return self == MarkAllRead()
+        return self == MarkAllRead(whole_stories=self.whole_stories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,12 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         ),
     ] = None
     full_text: Annotated[bool, SettingOptions("Fetch the full text of each new entry.", NEW_ENTRIES)] = False
+    same_story_once: Annotated[
+        bool,
+        SettingOptions(
+            "Show an article that other feeds have too once, and read it once.", NEW_ENTRIES, has_column=True
+        ),
+    ] = True
     keep_selector: Annotated[
         str, SettingOptions(f"The part of a page that is the article. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
     ] = ""

@@ -32,6 +32,7 @@ class Subscription(Struct, frozen=True, gc=False):
     interval_seconds: int | None
     archive_policy: str | None
     paused: bool
+    same_story_once: bool
     is_private: bool
     state: SubscriptionState
     next_fetch_at: str | None
@@ -73,9 +74,10 @@ class SidebarFeed(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """`parent_id` is 0 at the top."""
+    """`parent_id` is 0 at the top. `same_story_once`: articles that other feeds have too are shown once."""
 
     id: int
     parent_id: int
     name: str
     position: int
+    same_story_once: bool = True

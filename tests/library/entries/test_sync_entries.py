@@ -29,8 +29,8 @@ async def test_ids_are_selected_by_state_scope_label_and_time(any_db: Database) 
     c, d = await library.arrive(tides, "c", "d", at=NOW - 90 * DAY)
     await library.arrive(others, "e")
     label = await make_label(any_db, alice.id, "stone")
-    await mark_in_chunks(any_db, alice.id, [a, c], EntryMarks(read=True, starred=True), NOW)
-    await mark_in_chunks(any_db, alice.id, [b, c], EntryMarks(add_labels=(label.id,)), NOW)
+    await mark_in_chunks(any_db, alice, [a, c], EntryMarks(read=True, starred=True), NOW)
+    await mark_in_chunks(any_db, alice, [b, c], EntryMarks(add_labels=(label.id,)), NOW)
 
     async def ids(**wanted: object) -> list[int]:
         return await sync_ids(any_db, alice.id, SyncQuery(**wanted))  # type: ignore[arg-type]
@@ -82,9 +82,9 @@ async def test_what_was_stored_after_the_app_looked_stays_unread(any_db: Databas
         moments.append(library.now)
         library.now += 7 * timedelta(minutes=1)
 
-    await mark_read_seen_until(any_db, alice.id, MarkAllRead(), moments[1], library.now)
+    await mark_read_seen_until(any_db, alice, MarkAllRead(), moments[1], library.now)
     left = await sync_ids(any_db, alice.id, SyncQuery(unread=True))
-    await mark_read_seen_until(any_db, alice.id, MarkAllRead(), None, library.now)
+    await mark_read_seen_until(any_db, alice, MarkAllRead(), None, library.now)
 
     assert len(left) == 2
     assert await sync_ids(any_db, alice.id, SyncQuery(unread=True)) == []

@@ -206,6 +206,23 @@ async def test_a_copy_that_is_read_and_that_a_filter_hides_is_uncounted_once(sto
     assert await stories.subscribers.unread_and_counted(alice) == (1, 1)
 
 
+async def test_a_new_subscriber_of_a_feed_has_its_stories_read_that_were_read_elsewhere(
+    any_stories: StoryFeeds,
+) -> None:
+    stories = any_stories
+    alice, bob = [await stories.subscribers.person(name) for name in ("alice", "bob")]
+    await stories.add("one", readers=(alice, bob))
+    await stories.add("two", readers=(bob,))
+    for name in ("one", "two"):
+        await stories.publish(name, stories.article(name, BRIDGE), stories.article(name, f"Only in {name} today"))
+    read = await _entry_id(stories, "one", BRIDGE)
+    await apply_marks(stories.env.db, alice.id, [read], EntryMarks(read=True), stories.env.now)
+
+    await stories.subscribers.subscribe(alice, stories.feeds["two"].url)
+
+    assert await stories.subscribers.unread_and_counted(alice) == (2, 2)
+
+
 # --- a feed that changes its ids ----------------------------------------------------------------------------
 
 

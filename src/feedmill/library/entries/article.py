@@ -19,9 +19,11 @@ from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line, shown_link
+from feedmill.library.stories.also_in import copies_of_entries
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.playback import PlaybackPosition
+from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
@@ -70,7 +72,8 @@ class Article(EntrySummary, frozen=True, gc=False):
     """`version` is the number of the revision: 0 is the first text, `revisions` the newest.
 
     `raw_html` is the text as the feed sent it, if requested; `full_html` the full text of the linked page, if it was
-    fetched. `link_as_sent` is the link with its tracking parameters, None if it has none.
+    fetched. `link_as_sent` is the link with its tracking parameters, None if it has none. `also_in` is the same article
+    in other feeds of the user.
     """
 
     html: str
@@ -81,6 +84,7 @@ class Article(EntrySummary, frozen=True, gc=False):
     categories: tuple[str, ...]
     enclosures: tuple[ArticleEnclosure, ...]
     comments_url: str | None
+    also_in: tuple[StoryCopy, ...]
     link_as_sent: str | None
     previous_id: int | None
     next_id: int | None
@@ -133,6 +137,7 @@ async def read_article(
         categories=stored.categories,
         enclosures=await _enclosures(db, user_id, stored),
         comments_url=shown_link(stored.comments_url),
+        also_in=tuple((await copies_of_entries(db, user_id, [entry_id])).get(entry_id, ())),
         link_as_sent=None if link == text.link else text.link,
         previous_id=before,
         next_id=after,

@@ -57,7 +57,10 @@ class EntrySummary(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class EntryListQuery:
-    """A page of a list, after the position where the last page ended. It has no entries older than `since`."""
+    """A page of a list, after the position where the last page ended. It has no entries older than `since`.
+
+    `stories_once`: of the entries of a story that are in the list, only the first is shown.
+    """
 
     view: EntryView = EntryView.UNREAD
     scope: EntryScope = ALL_ENTRIES
@@ -65,6 +68,7 @@ class EntryListQuery:
     beyond: ListPosition | None = None
     most: int = 50
     since: datetime | None = None
+    stories_once: bool = False
 
     @property
     def start(self) -> ListPosition:
@@ -79,7 +83,7 @@ class EntryListQuery:
 
     def beyond_place(self, place: ListPosition, most: int, order: EntryOrder | None = None) -> ListRange:
         """The part of the list after a position, in its own order or in another one."""
-        return ListRange(self.view, self.scope, order or self.order, place, most)
+        return ListRange(self.view, self.scope, order or self.order, place, most, self.stories_once)
 
 
 class EntryListPage(Struct, frozen=True):
@@ -104,7 +108,7 @@ async def list_entries(db: Database, user_id: int, query: EntryListQuery, now: d
 
 async def count_news(db: Database, user_id: int, wanted: EntryListQuery, after: int) -> int:
     """How many unread entries of the list arrived after it was read: after the entry that was its `as_of`."""
-    return await count_new_entries(db, user_id, wanted.scope, after, wanted.since)
+    return await count_new_entries(db, user_id, wanted.scope, after, wanted.since, stories_once=wanted.stories_once)
 
 
 async def entry_summaries(db: Database, user_id: int, ids: Sequence[int]) -> list[EntrySummary]:

@@ -18,10 +18,11 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.labels import has_labels
 from feedmill.store.entries.list_pages import REVERSE_ORDER
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from feedmill.store.entries.marks import steps_to_mark
+from feedmill.store.entries.marks import steps_to_mark, steps_to_read_copies
 from feedmill.store.entries.replaced_marks import step_to_keep
 from feedmill.store.entries.undo_mark_all_read import restore_retired_list
 from feedmill.store.entries.visible_entries import read_listed_entries, visible_entries
+from feedmill.store.stories.read_copies import find_unread_copies
 
 MAX_LATER = timedelta(days=3650)
 LATER_FOR = timedelta(days=30)
@@ -54,7 +55,15 @@ async def apply_marks(
     if visible and marks != EntryMarks():
         images = await _images(db, visible, now) if marks.starred else []
         in_order = list(dict.fromkeys(id for id in ids if id in visible))
-        await db.batch([*more_steps, *steps_to_mark(user_id, in_order, marks, now, later_for), *images])
+        copies = await copies_to_read(db, user_id, in_order, marks)
+        await db.batch(
+            [
+                *more_steps,
+                *steps_to_mark(user_id, in_order, marks, now, later_for),
+                *steps_to_read_copies(user_id, copies, now),
+                *images,
+            ]
+        )
     return MarkResult(sorted(visible), sorted(set(ids) - visible.keys()))
 
 
@@ -71,7 +80,8 @@ async def apply_marks_with_undo(
 ) -> MarkAllReadResult:
     """Applies `marks`; how many entries they changed, and the token that undoes it."""
     undo = token_hex(16)
-    replaced = replaced_marks((await read_listed_entries(db, user_id, ids)).values(), marks)
+    read_too = await copies_to_read(db, user_id, ids, marks)
+    replaced = replaced_marks((await read_listed_entries(db, user_id, [*ids, *read_too])).values(), marks)
     keep = step_to_keep(user_id, undo, replaced, now)
     await apply_marks(db, user_id, ids, marks, now, later_for, [keep])
     return MarkAllReadResult(len(replaced.former), undo)
@@ -80,14 +90,18 @@ async def apply_marks_with_undo(
 async def mark_side_read(
     db: Database, user_id: int, within: EntryListQuery, entry_id: int, now: datetime, *, above: bool, up_to: int | None
 ) -> MarkAllReadResult:
-    """Marks what stands above or below an entry in a list, all of it. `NotFound` if the entry is not in the list."""
+    """Marks what stands above or below an entry in a list, all of it. `NotFound` if the entry is not in the list.
+
+    In a list that shows stories once, it marks whole stories.
+    """
     entry = await find_entry(db, user_id, entry_id)
     at = list_time(entry, within)
     if at is None:
         raise NotFound(Message("error.no_such_entry"))
     order = REVERSE_ORDER[within.order] if above else within.order
     side = ListSide(within.view, order, ListPosition(at, entry_id))
-    return await mark_all_read(db, user_id, MarkAllRead(within.scope, None, up_to, within.since, side), now)
+    wanted = MarkAllRead(within.scope, None, up_to, within.since, side, within.stories_once)
+    return await mark_all_read(db, user_id, wanted, now)
 
 
 async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
@@ -98,6 +112,13 @@ async def undo_mark_all_read(db: Database, user_id: int, token: str, now: dateti
     """Undoes what gave this token; `NotFound` if it is unknown or has expired."""
     if not await restore_retired_list(db, user_id, token, now):
         raise NotFound(Message("error.nothing_to_undo"))
+
+
+async def copies_to_read(db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks) -> list[int]:
+    """The unread entries of other feeds that these marks read, because they are the same stories."""
+    if not marks.read or not marks.whole_stories:
+        return []
+    return sorted(set(await find_unread_copies(db, user_id, ids)) - set(ids))
 
 
 async def _images(db: Database, visible: dict[int, str], now: datetime) -> list[Step]:

@@ -14,10 +14,12 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.article import find_entry
 from feedmill.library.entries.list_entries import one_line, shown_link
 from feedmill.library.entries.marks import apply_marks
+from feedmill.library.users.preferences import shows_stories_once
 from feedmill.model.entry_marks import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import from_iso
+from feedmill.model.user import User
 from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
@@ -105,26 +107,31 @@ async def rendered_full_text(db: Database, user_id: int, entry_id: int, image_ur
     return await asyncio.to_thread(render_article_html, entry.full_html, entry.full_url, archived)
 
 
-async def mark_in_chunks(db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime) -> None:
-    """Applies marks to any number of entries; those that the user may not see are passed over."""
+async def mark_in_chunks(db: Database, user: User, ids: Sequence[int], marks: EntryMarks, now: datetime) -> None:
+    """Applies marks to any number of entries; those that the user may not see are passed over.
+
+    What is read is read in all feeds that have it, unless the user prefers otherwise.
+    """
+    marks = replace(marks, whole_stories=shows_stories_once(user.settings))
     for start in range(0, len(ids), MAX_MARKED_AT_ONCE):
-        await apply_marks(db, user_id, ids[start : start + MAX_MARKED_AT_ONCE], marks, now)
+        await apply_marks(db, user.id, ids[start : start + MAX_MARKED_AT_ONCE], marks, now)
 
 
 async def mark_read_seen_until(
-    db: Database, user_id: int, wanted: MarkAllRead, seen_until: datetime | None, now: datetime
+    db: Database, user: User, wanted: MarkAllRead, seen_until: datetime | None, now: datetime
 ) -> None:
     """Marks all as read that `wanted` selects, but for entries that were first seen later than `seen_until`."""
+    wanted = replace(wanted, whole_stories=shows_stories_once(user.settings))
     if seen_until is not None and seen_until < now:
-        wanted = MarkAllRead(wanted.scope, wanted.before, await last_id_seen_until(db, seen_until), wanted.since)
-    await mark_unread_as_read(db, user_id, wanted, now)
+        wanted = replace(wanted, up_to=await last_id_seen_until(db, seen_until))
+    await mark_unread_as_read(db, user.id, wanted, now)
 
 
-async def mark_starred_read(db: Database, user_id: int, seen_until: datetime | None, now: datetime) -> None:
+async def mark_starred_read(db: Database, user: User, seen_until: datetime | None, now: datetime) -> None:
     """Marks starred entries as read, but for those that were first seen later than `seen_until`."""
     wanted = SyncQuery(unread=True, starred=True, seen_until=seen_until, oldest_first=True)
-    while ids := await sync_ids(db, user_id, wanted):
-        await mark_in_chunks(db, user_id, ids, EntryMarks(read=True), now)
+    while ids := await sync_ids(db, user.id, wanted):
+        await mark_in_chunks(db, user, ids, EntryMarks(read=True), now)
         wanted = replace(wanted, after_id=ids[-1])
 
 

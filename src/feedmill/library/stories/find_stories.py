@@ -60,19 +60,20 @@ async def find_stories(db: Database, signed: Sequence[SignedEntry]) -> list[Stor
 def rank_stories(signed: SignedEntry, hits: KeyHits) -> list[int]:
     """The stories with entries of about the same date that share keys with this one, those that share most first."""
     entry = signed.entry
+    found = [hit for key in signed.keys for hit in hits.get(key, ()) if hit.entry_id != entry.entry_id]
+    if not found:
+        return []
     since, until = to_iso(entry.at - STORY_WINDOW), to_iso(entry.at + STORY_WINDOW)
-    shared = Counter(
-        hit.story_id
-        for key in signed.keys
-        for hit in hits.get(key, ())
-        if since <= hit.at <= until and hit.entry_id != entry.entry_id
-    )
+    shared = Counter(hit.story_id for hit in found if since <= hit.at <= until)
     return sorted(shared, key=lambda id: (-shared[id], id))[:MOST_COMPARED]
 
 
-def belongs_to(entry: StoryEntry, story: Sequence[StoryEntry]) -> bool:
-    """Whether it is the same article as every entry of the story."""
-    return 0 < len(story) == len(find_same_story(entry, story))
+def find_story(entry: StoryEntry, ranked: Iterable[int], stories: Mapping[int, Sequence[StoryEntry]]) -> int | None:
+    """The first of these stories all of whose entries are the same article as this one, if it has room."""
+    open_stories = {id: stories[id] for id in ranked if 0 < len(stories.get(id, ())) < MOST_IN_STORY}
+    # All at once: what many entries of one feed have in common with it says nothing.
+    same = set(find_same_story(entry, [member for story in open_stories.values() for member in story]))
+    return next((id for id, story in open_stories.items() if same.issuperset(story)), None)
 
 
 def _places(
@@ -85,20 +86,15 @@ def _places(
 
 
 def _place(
-    signed: SignedEntry, ranked: Iterable[int], stories: dict[int, list[StoryEntry]], room: "KeyRoom"
+    signed: SignedEntry, ranked: Sequence[int], stories: dict[int, list[StoryEntry]], room: "KeyRoom"
 ) -> StoryPlace:
-    keys = room.take(signed)
-    ranked = [id for id in ranked if 0 < len(stories.get(id, ())) < MOST_IN_STORY]
-    # All candidates at once: what many entries of one feed have in common shows nothing.
-    same = set(find_same_story(signed.entry, [member for id in ranked for member in stories[id]]))
-    for id in ranked:
-        story = stories[id]
-        if same.issuperset(story):
-            found = StoryPlace(id, keys, tuple(story))
-            # The next entry of the same document must be like this one, too.
-            story.append(signed.entry)
-            return found
-    return StoryPlace(None, keys)
+    keys, id = room.take(signed), find_story(signed.entry, ranked, stories)
+    if id is None:
+        return StoryPlace(None, keys)
+    found = StoryPlace(id, keys, tuple(stories[id]))
+    # The next entry of the same document must be like this one, too.
+    stories[id].append(signed.entry)
+    return found
 
 
 class KeyRoom:

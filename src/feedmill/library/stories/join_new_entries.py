@@ -20,13 +20,9 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.fetch_log import step_to_set_log_message
 from feedmill.store.search.index import text_size
-from feedmill.store.stories.drop_read_copies import (
-    StoryReading,
-    read_reading,
-    steps_to_drop_unread,
-    steps_to_drop_unread_of,
-)
+from feedmill.store.stories.drop_read_copies import steps_to_drop_unread, steps_to_drop_unread_of
 from feedmill.store.stories.index_new_entries import IndexedEntry, steps_to_index_new_entries
+from feedmill.store.stories.story_reading import StoryReading, reading_of_subscribers
 
 # Dates of the same entry may lack seconds.
 SAME_TIME = timedelta(minutes=1)
@@ -92,7 +88,7 @@ async def _read_guids(db: Database, feed_id: int, copies: Mapping[str, Sequence[
     """By subscription the new entries whose stories its user has read; `copies` has the stored entries by guid."""
     ids = sorted({id for found in copies.values() for id in found})
     reading: dict[int, list[StoryReading]] = {id: [] for id in ids}
-    for one in await read_reading(db, feed_id, ids) if ids else ():
+    for one in await reading_of_subscribers(db, feed_id, ids) if ids else ():
         reading[one.entry_id].append(one)
     found: dict[int, list[str]] = {}
     for guid, entry_ids in copies.items():

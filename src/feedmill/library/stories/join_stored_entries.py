@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from feedmill.collect.stories.sign_entry import sign_entry
-from feedmill.library.stories.find_stories import MOST_IN_STORY, KeyRoom, SignedEntry, belongs_to, rank_stories
+from feedmill.library.stories.find_stories import MOST_IN_STORY, KeyRoom, SignedEntry, find_story, rank_stories
 from feedmill.model.stories.signature import StoryEntry
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database
@@ -110,12 +110,19 @@ def _find_joins(ranked: dict[int, list[int]], stories: dict[int, list[StoryEntry
     joins: list[Join] = []
     for own_id, others in ranked.items():
         own = stories.get(own_id, [])
-        to_story = next((id for id in others if id != own_id and _fits(own, stories.get(id, []))), None)
-        if own and to_story is not None:
+        to_story = _find_story_for_all(own, [id for id in others if id != own_id], stories)
+        if to_story is not None:
             stories[to_story] += stories.pop(own_id)
             joins.append((own_id, to_story))
     return joins
 
 
-def _fits(own: Sequence[StoryEntry], story: Sequence[StoryEntry]) -> bool:
-    return len(own) + len(story) <= MOST_IN_STORY and all(belongs_to(entry, story) for entry in own)
+def _find_story_for_all(
+    own: Sequence[StoryEntry], others: Iterable[int], stories: dict[int, list[StoryEntry]]
+) -> int | None:
+    """The first of the other stories that the first entry of this one belongs to, if all others do as well."""
+    fitting = [id for id in others if len(own) + len(stories.get(id, ())) <= MOST_IN_STORY]
+    found = find_story(own[0], fitting, stories) if own else None
+    if found is None or any(find_story(entry, [found], stories) is None for entry in own[1:]):
+        return None
+    return found

@@ -65,9 +65,18 @@ async def make_folder(db: Database, user_id: int, name: str, parent_id: int, pos
 
 
 async def alter_folder(
-    db: Database, user_id: int, folder_id: int, name: str | None, parent_id: int | None, position: int | None
+    db: Database,
+    user_id: int,
+    folder_id: int,
+    name: str | None,
+    parent_id: int | None,
+    position: int | None,
+    same_story_once: bool | None = None,
 ) -> Folder:
-    """Renames, moves or reorders a folder; None: unchanged, parent 0: the top level."""
+    """Renames, moves, reorders or switches a folder; None: unchanged, parent 0: the top level.
+
+    `same_story_once` is set for its subfolders too.
+    """
     own_folders = await folders_of(db, user_id)
     old = _find_by_id(own_folders, folder_id)
     new = replace(
@@ -75,11 +84,24 @@ async def alter_folder(
         name=old.name if name is None else name,
         parent_id=old.parent_id if parent_id is None else parent_id,
         position=old.position if position is None else position,
+        same_story_once=old.same_story_once if same_story_once is None else same_story_once,
     )
     if new.parent_id != old.parent_id:
         _check_move(own_folders, old, new.parent_id)
-    await change_folders(db, user_id, [new])
+    await change_folders(db, user_id, [new, *_switched_subfolders(own_folders, folder_id, same_story_once)])
     return new
+
+
+def _switched_subfolders(own_folders: Collection[Folder], folder_id: int, once: bool | None) -> list[Folder]:
+    """The subfolders whose switch changes with that of the folder."""
+    if once is None:
+        return []
+    below = folder_and_descendants(own_folders, folder_id) - {folder_id}
+    return [
+        replace(folder, same_story_once=once)
+        for folder in own_folders
+        if folder.id in below and folder.same_story_once != once
+    ]
 
 
 async def place_folder(db: Database, user_id: int, folder_id: int, beside_id: int, place: FolderPlace) -> Folder:

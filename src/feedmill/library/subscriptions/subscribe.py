@@ -28,20 +28,24 @@ from feedmill.library.subscriptions.errors import (
 from feedmill.library.subscriptions.feed_settings import check_feed_settings
 from feedmill.library.subscriptions.reschedule import apply_interval
 from feedmill.library.users.limits import check_byte_quota
+from feedmill.library.users.preferences import shows_stories_once
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
+from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feed_of_url
+from feedmill.store.stories.story_reading import find_read_stories
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
 from feedmill.store.subscriptions.read_subscriptions import (
     count_subscriptions,
     subscription_ids_by_feed,
     subscription_of,
 )
+from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ async def _join(
     await _check_quota(tools, user)
     await check_feed_settings(tools.db, user.id, request.settings)
     now = tools.clock()
-    blocked = await blocked_newest_entries(tools.db, target.feed_id, request.settings) if target.feed_id else ()
+    blocked = await _not_unread(tools.db, user, target.feed_id, request.settings) if target.feed_id else ()
     feed = _new_feed(tools, request, target.url, found)
     new = NewSubscription(feed, target.feed_id, request.settings, request.folder_ids, blocked)
     await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
@@ -192,6 +196,14 @@ async def _join(
     if target.feed_id is not None and request.settings.interval_seconds is not None:
         subscription = await apply_interval(tools.db, tools.rules, user.id, subscription, now)
     return SubscribeResult(subscription, subscription.last_fetched_at is not None)
+
+
+async def _not_unread(db: Database, user: User, feed_id: int, settings: FeedSettings) -> tuple[int, ...]:
+    """The newest entries of the feed that do not become unread: by rules, or because their stories were read."""
+    blocked = await blocked_newest_entries(db, feed_id, settings)
+    if not (settings.same_story_once and shows_stories_once(user.settings)):
+        return blocked
+    return (*blocked, *await find_read_stories(db, user.id, feed_id, NEWEST_UNREAD))
 
 
 async def _subscription_at(tools: RefreshTools, user: User, target: FeedTarget) -> Subscription:

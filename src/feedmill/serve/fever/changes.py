@@ -33,7 +33,7 @@ async def apply_change(app: App, who: Caller, sent: AppParameters) -> str | None
     if id is None or kind not in {"item", "feed", "group"} or state not in MARKS:
         raise BadInput(Message("error.unknown_action"), field="mark")
     if kind == "item":
-        await mark_in_chunks(app.db, who.user.id, [id], MARKS[state], app.tools.clock())
+        await mark_in_chunks(app.db, who.user, [id], MARKS[state], app.tools.clock())
     elif state == "read":
         await _mark_all(app, who, kind, id, sent)
     else:
@@ -48,4 +48,4 @@ async def _mark_all(app: App, who: Caller, kind: str, id: int, sent: AppParamete
         scope = EntryScope() if id == 0 else EntryScope(await subscriptions_in_group(app, who, id))
     before = sent.number("before")
     seen_until = datetime.fromtimestamp(min(before, LATEST), UTC) if before else None
-    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), seen_until, app.tools.clock())
+    await mark_read_seen_until(app.db, who.user, MarkAllRead(scope), seen_until, app.tools.clock())

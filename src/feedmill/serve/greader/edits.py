@@ -48,7 +48,7 @@ async def edit_tags(request: Request, who: Caller, sent: AppParameters) -> Respo
         return ok()
     ids = [id for id in map(parse_item_id, written) if id is not None]
     marks = await _marks(app, who.user.id, add, remove)
-    await mark_in_chunks(app.db, who.user.id, ids, marks, app.tools.clock())
+    await mark_in_chunks(app.db, who.user, ids, marks, app.tools.clock())
     return ok()
 
 
@@ -57,12 +57,12 @@ async def mark_all_as_read(request: Request, who: Caller, sent: AppParameters) -
     app: App = request.app.state.app
     stream, now = normal_stream(sent.text("s")), app.tools.clock()
     if stream == STARRED:
-        await mark_starred_read(app.db, who.user.id, _seen_until(sent), now)
+        await mark_starred_read(app.db, who.user, _seen_until(sent), now)
         return ok()
     scope = await _scope(app, who.user.id, stream)
     if scope is None:
         raise BadInput(Message("error.unknown_stream"), field="s")
-    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), _seen_until(sent), now)
+    await mark_read_seen_until(app.db, who.user, MarkAllRead(scope), _seen_until(sent), now)
     return ok()
 
 

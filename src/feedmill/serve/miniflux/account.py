@@ -56,7 +56,7 @@ async def mark_user_read(request: Request, who: Caller) -> Response:
     if request.path_params["user"] != str(who.user.id):
         raise NotFound(Message("error.no_such_user"))
     app: App = request.app.state.app
-    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(), None, app.tools.clock())
+    await mark_read_seen_until(app.db, who.user, MarkAllRead(), None, app.tools.clock())
     return done()
 
 

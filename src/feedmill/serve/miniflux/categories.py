@@ -74,7 +74,7 @@ async def delete_category(request: Request, who: Caller) -> Response:
 async def mark_category_read(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     scope = (await load_user_feeds(app, who)).scope(None, request.path_params["category_id"])
-    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), None, app.tools.clock())
+    await mark_read_seen_until(app.db, who.user, MarkAllRead(scope), None, app.tools.clock())
     return done()
 
 

@@ -111,7 +111,7 @@ async def update_entries(request: Request, who: Caller) -> Response:
     if len(body.entry_ids) > MOST_MARKED:
         raise BadInput(Message("error.too_many_ids", most=MOST_MARKED), field="entry_ids")
     marks = EntryMarks(read=None if body.status is None else body.status == "read", starred=body.starred)
-    await mark_in_chunks(app.db, who.user.id, body.entry_ids, marks, app.tools.clock())
+    await mark_in_chunks(app.db, who.user, body.entry_ids, marks, app.tools.clock())
     return done()
 
 
@@ -119,7 +119,7 @@ async def toggle_star(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     entry = await _own(request, who)
     marks = EntryMarks(starred=entry.starred_at is None)
-    await mark_in_chunks(app.db, who.user.id, [entry.id], marks, app.tools.clock())
+    await mark_in_chunks(app.db, who.user, [entry.id], marks, app.tools.clock())
     return done()
 
 

@@ -146,7 +146,7 @@ async def refresh_all_feeds(request: Request, who: Caller) -> Response:
 async def mark_feed_read(request: Request, who: Caller) -> Response:
     app: App = request.app.state.app
     scope = (await load_user_feeds(app, who)).scope(request.path_params["feed_id"], None)
-    await mark_read_seen_until(app.db, who.user.id, MarkAllRead(scope), None, app.tools.clock())
+    await mark_read_seen_until(app.db, who.user, MarkAllRead(scope), None, app.tools.clock())
     return done()
 
 

@@ -5,10 +5,13 @@ the number of entries. The lists of several subscriptions are merged: each subsc
 its own would reach, and the merged page ends no later than the nearest of these, so few rows are read in vain.
 
 The columns that a list shows (`store/entries/visible_entries.py`) are selected by the same statement.
+
+A list that shows each story once leaves out copies (`store/stories/copies.py`): they are read like other rows and then
+passed over, so that a page costs what its rows cost.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,6 +24,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    case,
     exists,
     func,
     or_,
@@ -29,12 +33,13 @@ from sqlalchemy import (
 
 from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visible_entries import ListedEntry, select_listed_entries, to_listed_entries
 from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+from feedmill.store.stories.copies import VIEWS_OF_STORIES, is_copy
 
 Condition = ColumnElement[bool]
 Chosen = Callable[[FromClause], Condition]
@@ -55,6 +60,9 @@ MARKED_AT = {
     EntryView.HISTORY: states.c.read_at,
 }
 
+# Rows that are read at once when many before them were copies.
+LARGEST_PART = 201
+
 # Read in the same statement as the page: no later entry can be in the page.
 _last = entries.alias("last")
 _newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
@@ -71,6 +79,17 @@ class ListPage(NamedTuple):
     newest_id: int
 
 
+class ListKind(NamedTuple):
+    """`of_one`: one subscription (True), several (False) or no limit (None). `stories_once`: it tells copies."""
+
+    view: EntryView
+    order: EntryOrder
+    of_one: bool | None
+    labelled: bool
+    size: int
+    stories_once: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ListRange:
     """A part of a list: up to `most` entries after a position."""
@@ -80,12 +99,20 @@ class ListRange:
     order: EntryOrder
     beyond: ListPosition
     most: int
+    stories_once: bool = False
 
     @property
-    def kind(self) -> tuple[EntryView, EntryOrder, bool | None, bool, int]:
+    def kind(self) -> "ListKind":
         """The values on which its statement depends."""
-        ids, labelled = self.scope.subscription_ids, self.scope.label_id is not None
-        return self.view, self.order, None if ids is None else len(ids) == 1, labelled, round_limit_up(self.most)
+        ids, once = self.scope.subscription_ids, self.stories_once and self.view in VIEWS_OF_STORIES
+        return ListKind(
+            self.view,
+            self.order,
+            None if ids is None else len(ids) == 1,
+            self.scope.label_id is not None,
+            round_limit_up(self.most),
+            once,
+        )
 
     def params(self, user_id: int, now: datetime) -> dict[str, Any]:
         ids = self.scope.subscription_ids
@@ -102,30 +129,79 @@ class ListRange:
 
 async def find_entry_page(db: Database, user_id: int, list_range: ListRange, now: datetime) -> ListPage:
     """The entries of a part of a list, with what the list shows of them."""
-    found = await db.query(page_statement(*list_range.kind), list_range.params(user_id, now))
-    [newest, *_] = found or await db.query(NEWEST_ID)
-    at = {row["id"]: row["at"] for row in found}
-    places = [(ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items()]
-    return ListPage(places[: list_range.most], newest["newest_id"])
+    places: list[tuple[ListPosition, ListedEntry | None]] = []
+    newest_id = None
+    async for found in _parts(db, user_id, list_range, now, page_statement):
+        at = {row["id"]: row["at"] for row in found}
+        copies = {row["id"] for row in found if row.get("is_copy")}
+        places += [
+            (ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items() if id not in copies
+        ]
+        newest_id = newest_id or found[0]["newest_id"]
+        if len(places) >= list_range.most:
+            break
+    if newest_id is None:
+        [newest] = await db.query(NEWEST_ID)
+        newest_id = newest["newest_id"]
+    return ListPage(places[: list_range.most], newest_id)
 
 
 async def find_positions(db: Database, user_id: int, list_range: ListRange, now: datetime) -> list[ListPosition]:
     """The positions of a part of a list alone."""
-    found = await db.query(keys_statement(*list_range.kind), list_range.params(user_id, now))
-    return [ListPosition(row["at"], row["entry_id"]) for row in found[: list_range.most]]
+    places: list[ListPosition] = []
+    async for found in _parts(db, user_id, list_range, now, positions_statement):
+        places += [ListPosition(row["at"], row["id"]) for row in found if not row.get("is_copy")]
+        if len(places) >= list_range.most:
+            break
+    return places[: list_range.most]
+
+
+async def _parts(
+    db: Database, user_id: int, list_range: ListRange, now: datetime, statement: Callable[[ListKind], Select[Any]]
+) -> AsyncIterator[list[Row]]:
+    """The rows of a part of a list; further ones while the caller asks for them, because some were copies."""
+    while found := await db.query(statement(list_range.kind), list_range.params(user_id, now)):
+        yield found
+        last, size = found[-1], list_range.kind.size
+        if not list_range.stories_once or len({row["id"] for row in found}) < size:
+            return
+        most = min(2 * size, LARGEST_PART)
+        list_range = replace(list_range, beyond=ListPosition(last["at"], last["id"]), most=most)
 
 
 @cache
-def page_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
+def page_statement(kind: ListKind) -> Select[Any]:
     """The statement for a page with the columns that a list shows."""
-    keys = keys_statement(view, order, of_one, labelled, size).subquery("keys")
+    keys = keys_statement(kind).subquery("keys")
     shown = select_listed_entries(keys).add_columns(keys.c.at, keys.c.newest_id)
-    return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
+    if kind.stories_once:
+        shown = shown.add_columns(_copy_column(kind))
+    return _sorted(shown, kind.order, (keys.c.at, keys.c.entry_id))
 
 
 @cache
-def keys_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
-    """The statement for the keys of a page. `of_one`: one subscription (True), several (False) or no limit (None)."""
+def positions_statement(kind: ListKind) -> Select[Any]:
+    """The statement for the positions of a page."""
+    keys = keys_statement(kind).subquery("keys")
+    found = select(keys.c.at, keys.c.entry_id.label("id"))
+    if kind.stories_once:
+        # The subscription of the entry is needed, which the keys of some lists do not have.
+        source = keys.join(entries, entries.c.id == keys.c.entry_id).outerjoin(
+            subscriptions, and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
+        )
+        found = found.select_from(source).add_columns(_copy_column(kind))
+    return _sorted(found, kind.order, (keys.c.at, keys.c.entry_id))
+
+
+def _copy_column(kind: ListKind) -> ColumnElement[int]:
+    copied = is_copy(entries.c.id, subscriptions.c.id, kind.view, kind.of_one, kind.labelled)
+    return case((copied, 1), else_=0).label("is_copy")
+
+
+@cache
+def keys_statement(kind: ListKind) -> Select[Any]:
+    """The statement for the keys of a page."""
+    view, order, of_one, labelled, size, _ = kind
     if labelled:
         return _labelled(view, order, of_one, size)
     if view is EntryView.UNREAD:

@@ -10,7 +10,7 @@ from functools import cache
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select, true
 
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.model.entry_marks import ListSide, MarkAllRead, MarkAllReadResult
@@ -19,7 +19,8 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.list_pages import MARKED_AT, is_beyond, is_marked
 from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID, of_user, recount
-from feedmill.store.schema import entry_labels, states, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread, unread_lists, users
+from feedmill.store.stories.mark_whole_stories import StoryStatements, find_copies_to_mark, story_statements
 
 END_OF_TIME = "9999-12-31T23:59:59.999Z"
 LAST_ID = 2**53 - 1
@@ -32,6 +33,7 @@ class ListPartition(NamedTuple):
     move_marked: Update
     move_kept: Update
     recount: Update
+    stories: StoryStatements
 
 
 RECOUNT_SOME = recount(one_of(subscriptions.c.id, "subscriptions"))
@@ -39,20 +41,31 @@ RECOUNT_SOME = recount(one_of(subscriptions.c.id, "subscriptions"))
 
 @cache
 def _partition(of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder] | None) -> ListPartition:
+    in_scope = _in_scope(of_some, labelled)
     chosen = and_(
         unread.c.sort_at >= bindparam("since"),
         unread.c.sort_at < bindparam("before"),
         unread.c.entry_id <= bindparam("up_to"),
+        in_scope,
     )
-    if of_some:
-        chosen = and_(chosen, one_of(unread.c.subscription_id, "subscriptions"))
-    if labelled:
-        labelled_ids = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
-        chosen = and_(chosen, unread.c.entry_id.in_(labelled_ids))
     if side:
         chosen = and_(chosen, _on_side(*side))
     counted = select(func.count().label("n")).where(unread.c.list_id == UNREAD_LIST_ID, chosen)
-    return ListPartition(counted, _move(chosen), _move(not_(chosen)), RECOUNT_SOME if of_some else RECOUNT)
+    return ListPartition(
+        counted,
+        _move(chosen),
+        _move(not_(chosen)),
+        RECOUNT_SOME if of_some else RECOUNT,
+        story_statements(chosen, in_scope),
+    )
+
+
+def _in_scope(of_some: bool, labelled: bool) -> ColumnElement[bool]:
+    scope = one_of(unread.c.subscription_id, "subscriptions") if of_some else true()
+    if not labelled:
+        return scope
+    labelled_ids = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
+    return and_(scope, unread.c.entry_id.in_(labelled_ids))
 
 
 def _on_side(view: EntryView, order: EntryOrder) -> ColumnElement[bool]:
@@ -69,6 +82,14 @@ _new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("t
 def _move(which: ColumnElement[bool]) -> Update:
     return unread.update().where(unread.c.list_id == UNREAD_LIST_ID, which).values(list_id=_new_list)
 
+
+# By the primary key, because there is no index by entry. `+ 0`: SQLite would look up every pair of time and entry.
+_is_moved_copy = and_(
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(one_of(entries.c.id, "copies"))),
+    one_of(unread.c.entry_id + 0, "copies"),
+)
+MOVE_COPIES = _move(_is_moved_copy)
+MOVE_COPIES_BACK = unread.update().where(unread.c.list_id == _new_list, _is_moved_copy).values(list_id=UNREAD_LIST_ID)
 
 UNREAD_TOTAL = select(func.coalesce(func.sum(subscriptions.c.unread_count), 0).label("n")).where(of_user)
 NEW_LIST = insert(unread_lists, "user_id", "token", "created_at", "retired_at")
@@ -95,30 +116,39 @@ async def mark_unread_as_read(db: Database, user_id: int, request: MarkAllRead, 
     partition = _partition(scope.subscription_ids is not None, scope.label_id is not None, kind)
     [counted] = await db.query(partition.count_marked, params)
     fewer_marked = counted["n"] <= total["n"] - counted["n"]
-    await db.batch((_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params))
-    return MarkAllReadResult(int(counted["n"]), params["undo"])
+    copies = await find_copies_to_mark(db, partition.stories, params, fewer_marked) if request.whole_stories else []
+    steps = (_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params, copies)
+    await db.batch(steps)
+    return MarkAllReadResult(int(counted["n"]) + len(copies), params["undo"])
 
 
-def _steps_to_move_marked(partition: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
+def _steps_to_move_marked(
+    partition: ListPartition, user_id: int, params: dict[str, Any], copies: list[int]
+) -> list[Step]:
     """Moves the marked entries to a new list that is retired at once."""
+    marked = params | {"token": params["undo"]}
     return [
         Step(LOCK_ALL, params),
         Step(NEW_LIST, _list(user_id, params["undo"], params["now"], retired_at=params["now"])),
-        Step(partition.move_marked, params | {"token": params["undo"]}),
-        Step(partition.recount, params),
+        Step(partition.move_marked, marked),
+        *([Step(MOVE_COPIES, marked | {"copies": as_list(copies)})] if copies else []),
+        Step(RECOUNT if copies else partition.recount, params),
     ]
 
 
-def _steps_to_move_kept(partition: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
+def _steps_to_move_kept(
+    partition: ListPartition, user_id: int, params: dict[str, Any], copies: list[int]
+) -> list[Step]:
     """Moves the entries that stay unread to a new list, which becomes the user's."""
     new, retire, point = _use_new_list(user_id, params)
     return [
         Step(LOCK_ALL, params),
         new,
         Step(partition.move_kept, params),
+        *([Step(MOVE_COPIES_BACK, params | {"copies": as_list(copies)})] if copies else []),
         retire,
         point,
-        Step(partition.recount, params),
+        Step(RECOUNT if copies else partition.recount, params),
     ]
 
 

@@ -31,7 +31,7 @@ STAR = _change.values(starred_at=func.coalesce(states.c.starred_at, bindparam("n
 NO_STAR = _change.values(starred_at=None)
 LATER = _change.values(later_at=func.coalesce(states.c.later_at, bindparam("now")), later_until=bindparam("until"))
 NOT_LATER = _change.values(later_at=None, later_until=None)
-LABELS_CHANGED = _change
+CHANGED = _change
 
 # What a user marks is theirs: no undo of a filter touches it any more.
 TAKE_OVER = filter_effects.delete().where(
@@ -54,7 +54,7 @@ def steps_to_mark(
         *_if_set(marks.read, [*_UNREAD.to_drop, READ], [*_UNREAD.to_add, NOT_READ]),
         *_if_set(marks.starred, [STAR], [NO_STAR]),
         *_if_set(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
-        *([LABELS_CHANGED] if marks.add_labels or marks.remove_labels else []),
+        *([CHANGED] if marks.add_labels or marks.remove_labels else []),
     ]
     return [
         *_steps_to_take_over(params, marks),
@@ -78,6 +78,12 @@ def _steps_to_take_over(params: dict[str, Any], marks: EntryMarks) -> list[Step]
         *([Step(TAKE_OVER, params | {"actions": as_list(actions)})] if actions else []),
         *([Step(TAKE_OVER_LABELS, params | labels)] if label_ids else []),
     ]
+
+
+def steps_to_read_copies(user_id: int, ids: Sequence[int], now: datetime) -> list[Step]:
+    """The steps that make these entries read because others of their stories are; the history has only those."""
+    params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now)}
+    return [Step(statement, params) for statement in (INSERT, *_UNREAD.to_drop, CHANGED)] if ids else []
 
 
 def _in_order(params: dict[str, Any], ids: Sequence[int], now: datetime) -> Any:

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import structs
 from sqlalchemy import ColumnElement, Update, bindparam, case, exists, select
 
-from feedmill.model.feed_settings import COLUMN_SETTINGS, DEFAULT_FEED_SETTINGS, FeedSettings
+from feedmill.model.feed_settings import COLUMN_SETTINGS, DEFAULT_FEED_SETTINGS, FEED_SETTINGS, FeedSettings
+from feedmill.model.setting_definitions import SettingKind
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.schema import feeds, subscriptions
 
@@ -35,6 +36,7 @@ SET_COLUMNS = (
 SET = subscriptions.update().where(*_own_subscription).values(settings=bindparam("new_settings"))
 _has_settings = exists().where(subscriptions.c.feed_id == feeds.c.id, subscriptions.c.settings.is_not(None))
 
+_FLAGS = [name for name in COLUMN_SETTINGS if FEED_SETTINGS[name].kind is SettingKind.FLAG]
 _COLUMN_DEFAULTS: dict[str, Any] = {name: getattr(DEFAULT_FEED_SETTINGS, name) for name in COLUMN_SETTINGS}
 
 
@@ -108,10 +110,12 @@ def decode_settings(kept: str | None) -> FeedSettings:
 
 def settings_columns(settings: FeedSettings) -> dict[str, Any]:
     """The settings as columns of `subscriptions`."""
-    own = {name: getattr(settings, name) for name in COLUMN_SETTINGS} | {"paused": int(settings.paused)}
-    return own | {"settings": encode_settings(settings)}
+    own = {name: getattr(settings, name) for name in COLUMN_SETTINGS}
+    flags = {name: int(own[name]) for name in _FLAGS}
+    return own | flags | {"settings": encode_settings(settings)}
 
 
 def _to_settings(row: Row) -> FeedSettings:
-    own: dict[str, Any] = {name: row[name] for name in COLUMN_SETTINGS} | {"paused": bool(row["paused"])}
-    return structs.replace(decode_settings(row["settings"]), **own)
+    own: dict[str, Any] = {name: row[name] for name in COLUMN_SETTINGS}
+    flags = {name: bool(own[name]) for name in _FLAGS}
+    return structs.replace(decode_settings(row["settings"]), **own | flags)

@@ -24,7 +24,7 @@ BY_NAME = OF_USER.where(folders.c.parent_id == bindparam("parent_id"), folders.c
 CHANGE = (
     folders.update()
     .where(folders.c.id == bindparam("folder"), folders.c.user_id == bindparam("of_user"))
-    .values({name: bindparam(f"new_{name}") for name in ("parent_id", "name", "position")})
+    .values({name: bindparam(f"new_{name}") for name in ("parent_id", "name", "position", "same_story_once")})
 )
 DROP = folders.delete().where(folders.c.user_id == bindparam("of_user"), one_of(folders.c.id, "ids"))
 
@@ -58,7 +58,7 @@ async def add_missing_folders(db: Database, user_id: int, places: Collection[tup
 
 
 async def change_folders(db: Database, user_id: int, changed: Sequence[Folder]) -> None:
-    """Writes the name, parent and position of these folders."""
+    """Writes the name, parent, position and switch of these folders."""
     try:
         await db.batch([Step(CHANGE, [_new_values(user_id, folder) for folder in changed])])
     except ConstraintViolated as error:
@@ -66,8 +66,14 @@ async def change_folders(db: Database, user_id: int, changed: Sequence[Folder]) 
 
 
 def _new_values(user_id: int, folder: Folder) -> dict[str, object]:
-    new = {"new_parent_id": folder.parent_id, "new_name": folder.name, "new_position": folder.position}
-    return new | {"folder": folder.id, "of_user": user_id}
+    return {
+        "folder": folder.id,
+        "of_user": user_id,
+        "new_parent_id": folder.parent_id,
+        "new_name": folder.name,
+        "new_position": folder.position,
+        "new_same_story_once": int(folder.same_story_once),
+    }
 
 
 async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:
@@ -76,7 +82,7 @@ async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:
 
 
 def _folder(row: Row) -> Folder:
-    return Folder(row["id"], row["parent_id"], row["name"], row["position"])
+    return Folder(row["id"], row["parent_id"], row["name"], row["position"], bool(row["same_story_once"]))
 
 
 async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int) -> tuple[int, ...] | None:

@@ -32,7 +32,7 @@ _of_feed = (
 LISTED = (
     select(
         *(subscriptions.c[name] for name in ("id", "feed_id", "unread_count", "interval_seconds", "archive_policy")),
-        *(subscriptions.c[name] for name in ("paused", "created_at")),
+        *(subscriptions.c[name] for name in ("paused", "same_story_once", "created_at")),
         *(feeds.c[name] for name in _of_feed),
         subscriptions.c.title.label("own_title"),
         feeds.c.title.label("feed_title"),
@@ -140,6 +140,7 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
         row["interval_seconds"],
         row["archive_policy"],
         bool(row["paused"]),
+        bool(row["same_story_once"]),
         bool(private),
         subscription_state(row),
         row["next_fetch_at"],

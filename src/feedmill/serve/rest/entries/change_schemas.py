@@ -21,9 +21,12 @@ class EntryChanges(RequestBody):
     later: StrictBool | StrictTime | None = Field(
         default=None, description="Or until when; by default for `later_days`."
     )
+    whole_story: StrictBool = Field(
+        default=False, description="What is marked as read is read in your other feeds that have it, too."
+    )
 
     def marks(self) -> EntryMarks:
-        return EntryMarks(self.read, self.starred, self.later)
+        return EntryMarks(self.read, self.starred, self.later, whole_stories=self.whole_story)
 
 
 class BulkEntryChanges(EntryChanges):
@@ -32,7 +35,8 @@ class BulkEntryChanges(EntryChanges):
     remove_labels: LabelIds = Field(default=[])
 
     def marks(self) -> EntryMarks:
-        return EntryMarks(self.read, self.starred, self.later, tuple(self.add_labels), tuple(self.remove_labels))
+        add, remove = tuple(self.add_labels), tuple(self.remove_labels)
+        return EntryMarks(self.read, self.starred, self.later, add, remove, self.whole_story)
 
 
 class BulkChangeResponse(BaseModel):
@@ -49,6 +53,9 @@ class MarkAllReadRequest(RequestBody):
     older_than_days: StrictInt | None = Field(default=None, ge=0, le=36_500)
     up_to: Id | None = Field(default=None, description="The `as_of` of the list that you saw.")
     everything: StrictBool = Field(default=False, description="All your unread entries; not together with a scope.")
+    whole_stories: StrictBool = Field(
+        default=False, description="What is marked is read in your other feeds that have it, too."
+    )
 
     @model_validator(mode="after")
     def _has_one_scope(self) -> Self:

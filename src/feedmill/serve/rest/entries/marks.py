@@ -77,7 +77,8 @@ async def mark_all_entries_read(app: TheApp, who: Writer, asked: MarkAllReadRequ
     now = datetime.now(UTC)
     scope = await find_scope(app.db, who.user.id, asked.feed_id, asked.folder_id, asked.label_id)
     before = None if asked.older_than_days is None else now - timedelta(days=asked.older_than_days)
-    result = await mark_all_read(app.db, who.user.id, MarkAllRead(scope, before, asked.up_to), now)
+    wanted = MarkAllRead(scope, before, asked.up_to, whole_stories=asked.whole_stories)
+    result = await mark_all_read(app.db, who.user.id, wanted, now)
     return MarkAllReadResponse(marked=result.marked, undo=result.undo)
 
 

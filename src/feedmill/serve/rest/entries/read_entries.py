@@ -1,5 +1,6 @@
 """`/api/entries`: lists entries, reads one with its revisions, exports the starred ones."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.export_starred import MEDIA_TYPE, export_starred
-from feedmill.library.entries.list_entries import EntryListQuery, list_entries
+from feedmill.library.entries.list_entries import list_entries
 from feedmill.library.entries.new_entries import new_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.sync_cursor import decode_cursor, encode_cursor, first_cursor
@@ -61,7 +62,7 @@ async def list_entries_of_view(
     if since is not None:
         return await _entries_since(request, app, who, since, limit)
     beyond = from_cursor(cursor) if cursor is not None else None
-    page_query = EntryListQuery(query.view, query.scope, query.order, beyond, limit)
+    page_query = replace(query, beyond=beyond, most=limit)
     page = await list_entries(app.db, who.user.id, page_query, datetime.now(UTC))
     # Not of `as_of`, which other people's entries move: an older one is as good.
     return answer_unless_known(request, page, (page.items, page.next))

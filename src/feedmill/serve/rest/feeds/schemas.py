@@ -59,6 +59,9 @@ class FeedChanges(RequestBody):
     http_options: HttpOptionsRequest | None = None
     settings: FeedSettingsChanges | None = Field(default=None, description="Only the given settings change.")
     paused: StrictBool | None = None
+    same_story_once: StrictBool | None = Field(
+        default=None, description="Whether articles that other feeds have too are shown once, and read once."
+    )
 
 
 def to_feed_response(subscription: Subscription) -> FeedResponse:

@@ -25,7 +25,7 @@ from feedmill.library.subscriptions import subscribe as subscribing
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
 from feedmill.library.subscriptions.http_options import summarize_http_options
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import COLUMN_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.encrypted_options import encrypt_options
 from feedmill.serve.http.cache_headers import matches_etag
@@ -44,6 +44,9 @@ from feedmill.serve.rest.feeds.schemas import (
 )
 
 router = APIRouter(prefix="/feeds", tags=["feeds"])
+
+# null leaves these unchanged.
+FLAGS = ("paused", "same_story_once")
 
 
 def _discovery_cache(request: Request) -> ResponseCache:
@@ -128,9 +131,8 @@ async def read_feed(app: TheApp, who: Reader, subscription_id: PathId) -> FeedDe
 async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes: FeedChanges) -> FeedDetailResponse:
     """Changes the settings of a subscription; the smallest interval of all subscribers counts."""
     user_id, now = who.user.id, app.tools.clock()
-    given = changes.model_dump(include={"title", "interval_seconds", "archive_policy", "paused"}, exclude_unset=True)
-    if given.get("paused", False) is None:
-        del given["paused"]
+    sent = changes.model_dump(include=set(COLUMN_SETTINGS), exclude_unset=True)
+    given = {name: value for name, value in sent.items() if value is not None or name not in FLAGS}
     await lookup.find_subscription(app.db, user_id, subscription_id)
     await check_folders(app.db, user_id, changes.folder_ids or [])
     settings = given | (changes.settings.changes() if changes.settings else {})

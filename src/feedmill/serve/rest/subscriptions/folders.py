@@ -11,7 +11,7 @@ from feedmill.model.subscription import Folder
 from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import Id, PathId, ShortText, StrictInt
+from feedmill.serve.rest.core.field_types import Id, PathId, ShortText, StrictBool, StrictInt
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 
@@ -33,6 +33,10 @@ class FolderChanges(RequestBody):
     name: ShortText | None = None
     parent_id: ParentId | None = None
     position: Position | None = None
+    same_story_once: StrictBool | None = Field(
+        default=None,
+        description="Whether articles of its feeds that other feeds have too are shown once; its subfolders follow.",
+    )
 
 
 @router.get("")
@@ -50,9 +54,11 @@ async def create_folder(app: TheApp, who: Writer, new: NewFolder) -> FolderRespo
 
 @router.patch("/{folder_id}", responses=problem_responses(404, 409))
 async def change_folder(app: TheApp, who: Writer, folder_id: PathId, changes: FolderChanges) -> FolderResponse:
-    """Renames, moves or reorders a folder; never into itself."""
+    """Renames, moves, reorders or switches a folder; never into itself."""
     parent_id = (changes.parent_id or 0) if "parent_id" in changes.model_fields_set else None
-    altered = await own.alter_folder(app.db, who.user.id, folder_id, changes.name, parent_id, changes.position)
+    altered = await own.alter_folder(
+        app.db, who.user.id, folder_id, changes.name, parent_id, changes.position, changes.same_story_once
+    )
     return _response(altered)
 
 
@@ -63,4 +69,10 @@ async def delete_folder(app: TheApp, who: Writer, folder_id: PathId) -> None:
 
 
 def _response(folder: Folder) -> FolderResponse:
-    return FolderResponse(id=folder.id, name=folder.name, parent_id=folder.parent_id or None, position=folder.position)
+    return FolderResponse(
+        id=folder.id,
+        name=folder.name,
+        parent_id=folder.parent_id or None,
+        position=folder.position,
+        same_story_once=folder.same_story_once,
+    )

@@ -54,6 +54,7 @@ KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
             ("select_to", ("X",)),
             ("full", ("d",)),
             ("comments", ("c",)),
+            ("also_in", ("e",)),
             ("images", ("i",)),
             ("play", ("P",)),
             ("above", ("Y",)),

@@ -16,14 +16,12 @@ from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.serve.web.core.preferences import user_preferences_of
+from feedmill.serve.web.core.preferences import shows_stories_once, user_preferences_of
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.entries.article_view import load_article
 from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 from feedmill.serve.web.entries.lists import render_list_around
-
-READ = EntryMarks(read=True)
 
 
 async def show_article(request: Request) -> Response:
@@ -40,7 +38,8 @@ async def show_article(request: Request) -> Response:
     if is_fragment_request(request):
         return render_template(request, "entries/article_pane.html", article=article)
     if article.entry.unread and _was_opened(request) and user_preferences_of(request).marks != "manual":
-        await apply_marks_to_entry(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
+        marks = EntryMarks(read=True, whole_stories=shows_stories_once(request))
+        await apply_marks_to_entry(app.db, caller.user.id, article.entry.id, marks, datetime.now(UTC))
     if VIEW_FIELD.fits(path):
         return await render_list_around(request, caller.user, article)
     return await render_page(request, "entries/article_page.html", article=article, active=article.view.path)

@@ -25,10 +25,11 @@ from feedmill.model.entry_marks import UserLabel
 from feedmill.model.filters.filter_history import FilterEffect
 from feedmill.model.hosts import host_of
 from feedmill.model.services.save_service import SaveService, ServiceSave
+from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.app_state import the_app
-from feedmill.serve.web.core.localization import language_of, start_of_day
+from feedmill.serve.web.core.localization import language_of
 from feedmill.serve.web.entries.article_drawings import drawing_path
 from feedmill.serve.web.entries.article_images import failure_text, image_path
 from feedmill.serve.web.entries.article_videos import card_pictures
@@ -64,7 +65,7 @@ class ArticleView:
 
     `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
     `labels` and `services` are all of the reader's, `chosen` is how they see the view, `effects` what their filters
-    did with it.
+    did with it. `copies` are the same article in other feeds.
     """
 
     entry: Article
@@ -77,6 +78,7 @@ class ArticleView:
     chosen: ListFilter | None = None
     services: tuple[ArticleService, ...] = ()
     effects: Sequence[FilterEffect] = ()
+    copies: Sequence[StoryCopy] = ()
 
     @property
     def title_words(self) -> list[str]:
@@ -99,6 +101,9 @@ class ArticleView:
     @property
     def next(self) -> str | None:
         return self._item(self.entry.next_id)
+
+    def copy_path(self, copy: StoryCopy) -> str:
+        return item_path(copy.id, self.view, self.chosen)
 
     def _item(self, id: int | None) -> str | None:
         return None if id is None else item_path(id, self.view, self.chosen)
@@ -126,7 +131,8 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
     )
     shown = await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
     services, effects = await _services(app, user_id, entry_id), await effects_of_entry(app.db, user_id, entry_id)
-    return replace(shown, chosen=chosen, services=services, effects=effects)
+    copies = article.also_in if opened.stories_once else ()
+    return replace(shown, chosen=chosen, services=services, effects=effects, copies=copies)
 
 
 async def _services(app: App, user_id: int, entry_id: int) -> tuple[ArticleService, ...]:
@@ -138,7 +144,7 @@ async def _services(app: App, user_id: int, entry_id: int) -> tuple[ArticleServi
 async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:
     """The view; the unread view if it no longer exists, because an article outlives the view that it was found in."""
     try:
-        return await open_view(the_app(request).db, user_id, view, start_of_day(request))
+        return await open_view(request, user_id, view)
     except NotFound:
         return OpenedView(UNREAD_VIEW)
 

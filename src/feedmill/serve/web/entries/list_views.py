@@ -1,8 +1,10 @@
 """The views of entry lists (`/unread`, `/folder/3`): their paths, and the query to the library for each."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from starlette.requests import Request
 
 from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.messages import Message
@@ -13,7 +15,10 @@ from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope, EntryView
 from feedmill.model.subscription import Subscription
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import FormField
+from feedmill.serve.web.core.localization import start_of_day
+from feedmill.serve.web.core.preferences import shows_stories_once
 from feedmill.serve.web.entries.list_filter import ListFilter
 from feedmill.store.database import Database
 
@@ -74,7 +79,7 @@ def view_or_unread(path: str) -> ViewAddress:
 class OpenedView:
     """A view that belongs to the user, as a query to the library. `name` is its name, if it has one.
 
-    No entry is older than `since`.
+    No entry is older than `since`. `stories_once`: an article of several feeds is shown once.
     """
 
     address: ViewAddress
@@ -82,14 +87,22 @@ class OpenedView:
     name: str | None = None
     feed: Subscription | None = None
     since: datetime | None = None
+    stories_once: bool = False
 
     def wanted(self, chosen: ListFilter) -> EntryListQuery:
         kind = chosen.show if self.address.is_filtered else self.address.kind
-        return EntryListQuery(EntryView(kind), self.scope, chosen.order, since=self.since)
+        return EntryListQuery(
+            EntryView(kind), self.scope, chosen.order, since=self.since, stories_once=self.stories_once
+        )
 
 
-async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: datetime) -> OpenedView:
-    """Opens the user's view; raises `NotFound` if there is none. `midnight` is the start of the user's day."""
+async def open_view(request: Request, user_id: int, address: ViewAddress) -> OpenedView:
+    """Opens the user's view as the user prefers to see it; raises `NotFound` if there is none."""
+    opened = await _find_view(the_app(request).db, user_id, address, start_of_day(request))
+    return replace(opened, stories_once=shows_stories_once(request))
+
+
+async def _find_view(db: Database, user_id: int, address: ViewAddress, midnight: datetime) -> OpenedView:
     if address.id is None:
         return OpenedView(address, since=midnight if address.kind == "today" else None)
     if address.id >= 2**53:

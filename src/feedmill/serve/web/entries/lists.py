@@ -1,6 +1,6 @@
 """The lists of entries: `/unread`, `/today`, `/all`, `/starred`, `/later`, `/history`, folders, feeds and labels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -16,13 +16,14 @@ from feedmill.library.entries.article import read_article
 from feedmill.library.entries.list_around import PageAround, list_around
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.library.feeds.health import last_failure
+from feedmill.library.stories.also_in import StoryCopies, copies_of_entries
 from feedmill.model.entry_lists import ListPosition
+from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
-from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
@@ -57,6 +58,7 @@ class Listing:
     opened: int | None = None
     beyond: ListPosition | None = None
     has_summaries: bool = True
+    copies: StoryCopies = field(default_factory=dict)
 
     @property
     def items(self) -> list[EntrySummary]:
@@ -85,7 +87,7 @@ class Listing:
         times = ((entry.id, entry.read_at if kind == "history" else entry.sort_at) for entry in self.items)
         return day_headings(times, when, self.beyond.at if self.beyond else None)
 
-    def item(self, entry: EntrySummary) -> str:
+    def item(self, entry: EntrySummary | StoryCopy) -> str:
         return item_path(entry.id, self.view.address, self.chosen)
 
 
@@ -129,7 +131,7 @@ async def _render(request: Request, listing: Listing, article: ArticleView | Non
 
 async def _load(request: Request, user: User, address: ViewAddress, opened_id: int | None = None) -> Listing:
     app = the_app(request)
-    opened = await open_view(app.db, user.id, address, start_of_day(request))
+    opened = await open_view(request, user.id, address)
     chosen = list_filter_of(request, address.name, address.usual)
     cursor, density = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH], appearance_of(request).density
     beyond = from_cursor(cursor) if cursor else None
@@ -143,7 +145,9 @@ async def _load(request: Request, user: User, address: ViewAddress, opened_id: i
         page = await list_around(app.db, user.id, wanted, opened_id, before, now)
     pictures = await _pictures(request, page.items) if density == "cards" else {}
     texts = await _texts(request, user, page.items, address) if density == "full" else {}
-    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond, density in ("cards", "full"))
+    copies = await copies_of_entries(app.db, user.id, [item.id for item in page.items]) if opened.stories_once else {}
+    has_summaries = density in ("cards", "full")
+    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond, has_summaries, copies)
 
 
 def _page_size(density: str, is_first: bool) -> int:

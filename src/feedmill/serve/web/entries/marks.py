@@ -1,6 +1,7 @@
 """`/marks`, `/mark-all-read`, `/mark-side-read` and `/undo`: marks entries as read, starred or for later."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from starlette.datastructures import FormData
@@ -24,7 +25,8 @@ from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEXT, accepts_form, matching, one_of
-from feedmill.serve.web.core.localization import start_of_day, translator_and_dates
+from feedmill.serve.web.core.localization import translator_and_dates
+from feedmill.serve.web.core.preferences import shows_stories_once
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.entries.list_filter import ListFilter
@@ -65,14 +67,19 @@ async def mark_entries(request: Request) -> Response:
     app, now = the_app(request), datetime.now(UTC)
     if len(changes) == 1 and sent.getlist("do") == [changes[0][0]]:
         [(action, ids)] = changes
-        result = await apply_marks_with_undo(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
+        marks = _marks(request, action)
+        result = await apply_marks_with_undo(app.db, caller.user.id, ids, marks, now, app.settings.later_for)
         message = many_marked(MANY_MARKED.get(action, "list.changed"), result)
         return await answer_with_message(request, caller.user, local_path(sent.get("next")), message)
     for action, ids in changes:
-        await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
+        await apply_marks(app.db, caller.user.id, ids, _marks(request, action), now, app.settings.later_for)
     if _wants_json(request):
         return await sidebar_counts_response(request, caller.user)
     return Response(status_code=204) if sent.get("quiet") else redirect(local_path(sent.get("next")))
+
+
+def _marks(request: Request, action: str) -> EntryMarks:
+    return replace(ACTIONS[action], whole_stories=shows_stories_once(request))
 
 
 def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str, list[int]]]:
@@ -102,9 +109,10 @@ async def mark_view_read(request: Request) -> Response:
     sent = await checked_form(request)
     app, now = the_app(request), datetime.now(UTC)
     address = read_view(form_text(sent, "view"))
-    opened = await open_view(app.db, caller.user.id, address, start_of_day(request))
+    opened = await open_view(request, caller.user.id, address)
     age = AGES.get(form_text(sent, "age"))
-    wanted = MarkAllRead(opened.scope, now - age if age else None, _up_to(sent), opened.since)
+    before = now - age if age else None
+    wanted = MarkAllRead(opened.scope, before, _up_to(sent), opened.since, whole_stories=opened.stories_once)
     result = await mark_all_read(app.db, caller.user.id, wanted, now)
     return await answer_with_message(request, caller.user, address.path, many_marked("list.marked_all", result))
 
@@ -123,7 +131,7 @@ async def mark_side_of_entry(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     db, address = the_app(request).db, read_view(form_text(sent, "view"))
-    opened = await open_view(db, caller.user.id, address, start_of_day(request))
+    opened = await open_view(request, caller.user.id, address)
     within = opened.wanted(ListFilter("all", EntryOrder(form_text(sent, "order"))))
     [entry_id], up_to = _ids([form_text(sent, "entry")]), _up_to(sent)
     above, now = form_text(sent, "side") == "above", datetime.now(UTC)

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
+from feedmill.model.feed_settings import FEED_SETTINGS, FeedSettings
 from feedmill.model.setting_definitions import FeedSetting, FormSection, SettingKind
 from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, matching
 from feedmill.serve.web.core.read_form import form_text
@@ -15,8 +15,13 @@ _FIELDS = {
     SettingKind.LINE: TEXT,
     SettingKind.LINES: TEXT,
 }
-# Labels are ticked, or created by name: see `filters/filter_fields.py`.
-_SETTINGS = [setting for setting in JSON_SETTINGS.values() if setting.kind is not SettingKind.IDS]
+# Labels are ticked, or created by name: see `filters/filter_fields.py`. Most settings with a column are fields of the
+# subscription: see `feeds/subscription_fields.py`.
+_SETTINGS = [
+    setting
+    for setting in FEED_SETTINGS.values()
+    if setting.kind is not SettingKind.IDS and (setting.options.section or not setting.options.has_column)
+]
 SETTING_FIELDS = {setting.name: _FIELDS[setting.kind] for setting in _SETTINGS}
 SECTIONS = {
     section: [setting for setting in _SETTINGS if setting.options.section is section] for section in FormSection

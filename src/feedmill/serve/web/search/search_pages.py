@@ -18,6 +18,7 @@ from feedmill.library.search.query_tokens import MOST_CHARACTERS
 from feedmill.library.search.run_search import SearchRequest, SearchResult, count_results, parse_search, run_search
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.library.search.snippets import add_snippets
+from feedmill.library.stories.also_in import copies_of_entries, first_of_stories
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.max_id import MAX_ID
@@ -28,6 +29,7 @@ from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.preferences import shows_stories_once
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
@@ -140,11 +142,14 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     asked = SearchRequest(question.text, question.order, cursor, ROWS, question.narrowed)
     db, words = the_app(request).db, words_to_highlight(question.text)
     found = await run_search(db, user.id, asked, datetime.now(UTC))
-    items = [highlight_entry(entry, words) for entry in await add_snippets(db, found.items, words)]
+    once = shows_stories_once(request)
+    copies = await copies_of_entries(db, user.id, [entry.id for entry in found.items]) if once else {}
+    listed = await add_snippets(db, first_of_stories(found.items, copies), words)
+    items = [highlight_entry(entry, words) for entry in listed]
     more, has_days = question.at(cursor=found.next) if found.next else None, question.order == "date"
     beyond = from_cursor(cursor) if cursor and has_days else None
     total = None if cursor else await _total(db, user, asked, found)
-    return SearchResults(items, more, cursor is None, total, beyond=beyond, has_days=has_days)
+    return SearchResults(items, more, cursor is None, total, beyond=beyond, has_days=has_days, copies=copies)
 
 
 async def _total(db: Database, user: User, asked: SearchRequest, found: SearchResult) -> int:

@@ -13,8 +13,10 @@ from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.library.search.query_hints import terms_of
 from feedmill.library.search.query_names import name_term
 from feedmill.library.search.run_search import MOST_COUNTED
+from feedmill.library.stories.also_in import StoryCopies
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import SearchOrder
+from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.serve.web.entries.article_view import ArticleView, item_path
 from feedmill.serve.web.entries.day_headings import day_headings
 from feedmill.serve.web.entries.list_views import ViewAddress
@@ -138,6 +140,7 @@ class SearchResults:
     earlier: None = None
     opened: None = None
     has_summaries: bool = True
+    copies: StoryCopies = field(default_factory=dict)
 
     def headings(self, when: DateFormatter) -> dict[int, str]:
         """The days, if the newest come first."""
@@ -145,7 +148,7 @@ class SearchResults:
         return day_headings(times, when, self.beyond.at if self.beyond else None)
 
     @staticmethod
-    def item(entry: EntrySummary) -> str:
+    def item(entry: EntrySummary | StoryCopy) -> str:
         return item_path(entry.id, ALL_VIEW)
 
 

@@ -17,13 +17,15 @@ from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
-from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form
+from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form, one_of
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 
 FOLDERS_PATH = "/folders"
+# Whether articles of its feeds that other feeds have too are shown once.
+STORIES = {"once": True, "each": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ async def create_folder(request: Request) -> Response:
     return redirect(FOLDERS_PATH, flash_success("folders.made", name=name))
 
 
-@accepts_form({"name": TEXT, "parent": NUMBER.or_empty})
+@accepts_form({"name": TEXT, "parent": NUMBER.or_empty, "stories": one_of(*STORIES).optional})
 async def change_folder(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
@@ -62,7 +64,8 @@ async def change_folder(request: Request) -> Response:
     await own.find_folder(db, caller.user.id, folder_id)
     try:
         name, parent = _name(form_text(sent, "name")), read_id(form_text(sent, "parent") or "0")
-        await own.alter_folder(db, caller.user.id, folder_id, name, parent, None)
+        once = STORIES.get(form_text(sent, "stories"))
+        await own.alter_folder(db, caller.user.id, folder_id, name, parent, None, once)
     except (BadInput, Conflict) as error:
         return await _shown(request, caller.user, {str(folder_id): _wrong(error)}, 422)
     return redirect(FOLDERS_PATH, flash_success("folders.changed", name=name))

@@ -41,6 +41,14 @@ function goOnward() {
   else link?.focus();
 }
 
+// The same article in other feeds: its links get the focus, in the open article or in the current row.
+function showCopies() {
+  const links = one(".also-in a", isOpen() ? one(".pane") : document);
+  const also = one(".also", (!openId() && current()) || document.createElement("div"));
+  if (also) also.open = !also.open;
+  (links ?? (also?.open ? one("a", also) : null))?.focus();
+}
+
 function page(by) {
   const place = pane();
   const before = place.scrollTop;
@@ -81,6 +89,7 @@ const OWN = {
   l: () => id() && toggle("later", id()),
   S: () => id() && saveEntries([["id", id()]]),
   i: () => openId() && showImages(),
+  e: () => showCopies(),
   x: () => current() && pick(current()),
   X: () => current() && pick(current(), true),
   Y: () => current() && markSide("above", current()),
