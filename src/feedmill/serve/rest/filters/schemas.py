@@ -51,7 +51,9 @@ class ActionsRequest(RequestBody):
     star: StrictBool = False
     later: StrictBool = Field(default=False, description="Put into read later.")
     hide: StrictBool = Field(default=False, description="Keep out of unread lists, without marking as read.")
-    raise_to_top: StrictBool = Field(default=False, description="Mark as raised. Lists do not show raised entries first yet.")
+    raise_to_top: StrictBool = Field(
+        default=False, description="Mark as raised. Lists do not show raised entries first yet."
+    )
     notify: StrictBool = Field(default=False, description="Call webhooks with the event `entries.matched`.")
     full_text: StrictBool = Field(default=False, description="Fetch the full text.")
     label_ids: Targets = Field(default=[], description="Labels to add.")
