@@ -104,13 +104,13 @@ def test_a_swipe_shows_what_it_does_and_can_be_undone(browser_user: BrowserUserM
     expect(marked).not_to_contain_class("unread")
 
 
-def test_the_bar_of_an_article_has_four_actions_and_a_menu_with_the_rest(browser_user: BrowserUserMaker) -> None:
+def test_the_bar_of_an_article_has_five_actions_and_a_menu_with_the_rest(browser_user: BrowserUserMaker) -> None:
     alice, _ = on_a_phone(browser_user)
     alice.page.add_init_script("navigator.share = async (what) => { window.shared = what; }")
     alice.page.reload()
     alice.page.get_by_role("link", name="Larch, oak").tap()
     bar = alice.page.get_by_role("toolbar")
-    expect(bar.locator(".tool:visible .caption")).to_have_text(["Back", "Star", "Read later", "Next", "More"])
+    expect(bar.locator(".tool:visible .caption")).to_have_text(["Back", "Star", "Read later", "Next", "Mute", "More"])
 
     bar.locator(".article-menu > summary").tap()
     menu = bar.locator(".article-menu .sheet")

@@ -62,7 +62,7 @@ class ReadingServer:
     async def _mark(self, titles: set[str], marks: EntryMarks) -> None:
         alice = await sample_feeds.find_user(self.server.site)
         ids = [entry.id for entry in await self._entries(SyncQuery()) if entry.title in titles]
-        await mark_in_chunks(self.server.site.app.db, alice.id, ids, marks, datetime.now(UTC))
+        await mark_in_chunks(self.server.site.app.db, alice, ids, marks, datetime.now(UTC))
 
     async def _entries(self, wanted: SyncQuery) -> list[RenderedEntry]:
         db = self.server.site.app.db
