@@ -23,6 +23,7 @@ JOURNEY = {
     "import list.opml": "0 feeds added",
     "pool create news": "1 news: 2 titles",
     "views create": "created items, titles, contents",
+    "output-feed list alice": "there are no output feeds",
     "status": "feeds     1: ",
     "purge": "dropped",
     "backup kept": "backed up to kept",
