@@ -22,6 +22,9 @@ from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.filter_new_entries import filter_writes
+from feedmill.library.hubs.callbacks import hub_reachable_site
+from feedmill.library.hubs.subscribe_feeds import HubSubscriber
+from feedmill.library.hubs.use_pushes import PushUser
 from feedmill.library.notifications.service import Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.output_feeds.addresses import announcing_hub
@@ -65,6 +68,8 @@ class App:
     services: SaveServices
     notifications: Notifications
     announcer: FeedAnnouncer
+    hub_subscriber: HubSubscriber
+    push_user: PushUser
 
 
 @asynccontextmanager
@@ -125,6 +130,8 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     make_save_services(outbound_tools, encryption),
                     notifications,
                     announcer,
+                    HubSubscriber(outbound_tools, hub_reachable_site(settings), settings.websub),
+                    PushUser(tools),
                 )
 
 

@@ -135,6 +135,7 @@ class Settings:
     listen: str = Field("127.0.0.1")
     port: int = Field(8000, ge=1, le=65535)
     public_url: PublicUrl = Field("")
+    websub: bool = Field(True)
     websub_hub: HubUrl = Field("")
     allowed_hosts: Hosts = Field(())
     trusted_proxies: Networks = Field((IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")))

@@ -11,6 +11,7 @@ from feedmill.archive.object_keys import (
     image_key,
     parse_image_key,
     parse_raw_body_key,
+    pushed_body_key,
     raw_body_key,
 )
 
@@ -93,6 +94,7 @@ def test_a_backup_key_tells_what_it_was_made_from(micros: int) -> None:
     at = datetime(2026, 2, 18, 8, 30, 1, micros, tzinfo=UTC)
 
     assert parse_raw_body_key(raw_body_key(7, at)) == RawBodyKey(7, at)
+    assert parse_raw_body_key(pushed_body_key(7, at, "ab" * 32)) == RawBodyKey(7, at)
 
 
 def test_a_backup_key_may_lack_milliseconds() -> None:

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from feedmill import absolute_urls
 from feedmill.archive import object_keys, object_paths
 from feedmill.archive.images import file_types
-from feedmill.collect import feed_moves
+from feedmill.collect import feed_moves, hub_links
 from feedmill.collect.declared import read_data_file
 from feedmill.collect.declared.feeds_file import read_declarations
 from feedmill.collect.discovery import page_feeds, site_patterns, site_software
@@ -82,6 +82,7 @@ from feedmill.library.archive import line_diff, raw_bodies, video_details
 from feedmill.library.bookmarks import fetch_pages
 from feedmill.library.entries import article, full_text, list_entries, sync_cursor, text_diff
 from feedmill.library.filters import rules
+from feedmill.library.hubs import callbacks
 from feedmill.library.notifications import target_urls
 from feedmill.library.output_feeds.read_page import OutputEntry, SourceFeed
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
@@ -440,6 +441,11 @@ READERS: dict[str, Read] = {
     "library.search.query_dates.read_span": lambda text: query_dates.read_span(text, NOW),
     "library.search.query_dates.read_moment": lambda text: query_dates.read_moment(text, NOW),
     "outbound.response_headers.parse_http_date": response_headers.parse_http_date,
+    "collect.hub_links.links_by_relation": lambda text: hub_links.links_by_relation(text, "https://example.org/"),
+    "collect.hub_links.links_by_relation: in a parameter": lambda text: hub_links.links_by_relation(
+        f"<https://hub.example/>; rel={text}", "https://example.org/"
+    ),
+    "library.hubs.callbacks.is_signed": lambda text: callbacks.is_signed(f"sha256={text}", b"body", ("secret",)),
     # OPML and declared feeds
     "library.subscriptions.opml.read_opml": lambda text: opml.read_opml(_bytes(f"<opml><body>{text}")),
     "library.subscriptions.opml.read_opml: in an outline": lambda text: opml.read_opml(
@@ -711,6 +717,7 @@ NOT_HOSTILE = frozenset(
         "html.tags.end_of_raw_text",
         "html.tags.is_self_closing",
         # They read the beginning or the end only, or a URL that was checked before.
+        "collect.hub_links.is_light_push",
         "collect.parsing.formats.links.is_web_url",
         "collect.parsing.formats.xml_scope.scope_of",
         "collect.discovery.site_software.origin",

@@ -32,10 +32,13 @@ unchanged.
 
 FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 
+BODY_DIGEST = "0a1b2c3d4e5f6071"
+
 # The example's values and their placeholders, the longer ones first.
 _VALUES = {
     object_keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
     object_keys.guid_digest(GUID): "{first 8 of md5}",
+    object_keys.pushed_body_key(FEED, AT, BODY_DIGEST).rpartition("/")[2]: "{time}-{first 16 of sha256}.xml",
     object_keys.raw_body_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
     f"/{FEED}": "/{feed_id}",
     "0.png": "{index}.{ext}",
@@ -80,11 +83,14 @@ def _redis() -> list[tuple[str, str, str, str]]:
 def _objects() -> list[tuple[str, str, str, str]]:
     image, full = object_keys.image_key(FEED, GUID, 0, "png"), object_keys.full_image_key(FEED, GUID, 0, "png")
     backup, descriptor = object_keys.raw_body_key(FEED, AT), object_keys.descriptor_key(FEED)
+    pushed = object_keys.pushed_body_key(FEED, AT, BODY_DIGEST)
     return [
         (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
          "MD5 of the entry's guid", "read"),
         (_object_form(full), f"`{full}`", "the same, if another entry of the feed already has that folder", "read"),
         (_object_form(backup), f"`{backup}`", "a raw body of the feed, by the time of its fetch; kept for `raw_days`", "read"),
+        (_object_form(pushed), f"`{pushed}`", "a raw body that a WebSub hub pushed, with the beginning of its SHA-256; kept "
+         "for `raw_days`", "read"),
         (_object_form(descriptor), f"`{descriptor}`", "the descriptor of the feed, from which a lost database can be rebuilt",
          "read"),
         (_object_form(store_ownership.OWNER_KEY), "", "the database that owns the store", "–"),

@@ -87,7 +87,11 @@ class DiscoverResponse(ResponseBody):
 
 
 class FetchResponse(ResponseBody):
-    """A fetch of a feed. `outcome`: `updated`, `not_modified`, `same` (the same bytes again) or the kind of failure."""
+    """A fetch of a feed.
+
+    `outcome`: `updated`, `pushed` (by a WebSub hub), `not_modified`, `same` (the same bytes again) or the kind of
+    failure.
+    """
 
     at: datetime
     outcome: str

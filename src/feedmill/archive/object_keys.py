@@ -12,7 +12,9 @@ RAW_BODIES_PREFIX = "backups/"
 DESCRIPTORS_PREFIX = "feeds/"
 
 _IMAGE = re.compile(r"images/([0-9]+)/([0-9a-f]{8})(?:-[0-9a-f]{32})?/([0-9]+)\.([a-z0-9]+)", re.ASCII)
-_RAW_BODY = re.compile(r"backups/([0-9]+)/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?)Z\.xml", re.ASCII)
+_RAW_BODY = re.compile(
+    r"backups/([0-9]+)/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?)Z(?:-[0-9a-f]{16})?\.xml", re.ASCII
+)
 _DESCRIPTOR = re.compile(r"feeds/([0-9]+)\.json", re.ASCII)
 _EXTENSION = re.compile(r"[a-z0-9]{1,8}", re.ASCII)
 
@@ -79,6 +81,11 @@ def raw_body_key(feed_id: int, at: datetime) -> str:
         raise ValueError("a backup's time needs a time zone")
     time = at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
     return f"{raw_body_prefix(feed_id)}{time}Z.xml"
+
+
+def pushed_body_key(feed_id: int, at: datetime, sha256: str) -> str:
+    """The key of a raw body that a hub pushed at `at`: with a part of its digest, because several may come at once."""
+    return f"{raw_body_key(feed_id, at).removesuffix('.xml')}-{sha256[:16]}.xml"
 
 
 def parse_raw_body_key(key: str) -> RawBodyKey | None:

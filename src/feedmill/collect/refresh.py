@@ -41,6 +41,7 @@ from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, RefreshDecision, Unchanged
+from feedmill.model.syndication.push import PushedBody
 from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
@@ -109,13 +110,16 @@ async def refresh_feed(
     claim: Claim,
     job_writer: RefreshWriter = write_nothing,
     prefetched: FetchedFeed | None = None,
+    pushed: PushedBody | None = None,
 ) -> RefreshDecision:
     """Refreshes a feed that the caller has claimed and returns what was recorded.
 
     `job_writer` records the end of the caller's job in the same batch. `prefetched` is what discovery has fetched and
-    parsed: it is used instead of a request.
+    parsed: it is used instead of a request. So is `pushed`, which came from a hub and is archived already; if it is no
+    feed, the feed is fetched.
     """
-    decision = await _fetch_and_decide(tools, claim.feed, prefetched)
+    decision = await _decide_pushed(tools, claim.feed, pushed) if pushed else None
+    decision = decision or await _fetch_and_decide(tools, claim.feed, prefetched)
     extra_writers: Sequence[RefreshWriter] = (
         _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
         tools.writers.pools,  # adds new entries to the pools whose rules they match
@@ -131,6 +135,23 @@ async def refresh_feed(
     log_refresh(claim.feed, recorded)
     tools.announce(claim.feed, recorded)
     return recorded
+
+
+async def _decide_pushed(tools: RefreshTools, feed: Feed, pushed: PushedBody) -> RefreshDecision | None:
+    """parse → decide; None if what a hub pushed is no feed, or is cut off."""
+    started, response = time.monotonic(), pushed.response
+    try:
+        parsed = await _parse(response, None)
+    except NotAFeed:
+        return None
+    if parsed.is_truncated:
+        return None
+    context = _decision_context(tools, started)
+    # The hub may leave out what it has pushed before.
+    changes = await _compare(tools, feed, response, parsed, context.now, is_partial=True)
+    raw = pushed.raw
+    decision = refresh_decision.decide_updated(feed, response, parsed, changes, raw, raw.sha256, context)
+    return refresh_decision.decide_pushed(feed, decision, pushed.lease_until, context)
 
 
 async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None) -> RefreshDecision:
@@ -163,7 +184,7 @@ async def _decide(
         parsed = await _parse(body.response, prefetched)
     except NotAFeed as error:
         return await _decide_not_a_feed(tools, feed, body, error.message, started)
-    changes = await _compare(tools, feed, body.response, parsed, context.now)
+    changes = await _compare(tools, feed, body.response, parsed, context.now, is_partial=parsed.is_truncated)
     decision = refresh_decision.decide_updated(feed, body.response, parsed, changes, body.raw, body.sha256, context)
     if parsed.is_truncated:
         decision = refresh_decision.decide_truncated(feed, decision, context)
@@ -225,16 +246,17 @@ async def _parse(response: Response, prefetched: FetchedFeed | None) -> ParsedFe
     return await parse_off_loop(response.body, content_type=response.content_type, url=response.final_url)
 
 
-async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: ParsedFeed, now: datetime) -> EntryDiff:
-    """What the parsed feed changes in the stored entries."""
+async def _compare(
+    tools: RefreshTools, feed: Feed, response: Response, parsed: ParsedFeed, now: datetime, *, is_partial: bool
+) -> EntryDiff:
+    """What the parsed feed changes in the stored entries. What it lacks has not left the feed if it `is_partial`."""
     size = len(response.body)
     entries = await run_in_thread_if_large(size, entries_by_identity, parsed)
     is_new = feed.last_success_at is None and not feed.entry_count
     known, purged = (
         NOTHING_KNOWN if is_new else await find_known_entries(tools.db, feed.id, identities_to_look_up(entries))
     )
-    # What a truncated document lacks has not left the feed.
-    gone_ids = [] if parsed.is_truncated else ids_that_may_be_gone(entries, known)
+    gone_ids = [] if is_partial else ids_that_may_be_gone(entries, known)
     gone = await find_gone_entries(tools.db, gone_ids)
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_text.storable_link(parsed.link) or response.final_url
@@ -251,7 +273,7 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
         gone=gone,
     )
     log_unreadable_dates(feed, entries, changes)
-    return replace(changes, dropped=(), overflows=False) if parsed.is_truncated else changes
+    return replace(changes, dropped=(), overflows=False) if is_partial else changes
 
 
 async def _record(

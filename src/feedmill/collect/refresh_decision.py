@@ -7,6 +7,7 @@ from typing import assert_never
 import msgspec
 
 from feedmill.collect.entries import storable_text
+from feedmill.collect.hub_links import find_hub
 from feedmill.collect.scheduling import cadence
 from feedmill.collect.scheduling.cadence import CadenceSettings, IntervalSetter, PollingHints, PublishingPattern
 from feedmill.i18n.messages import Message
@@ -47,6 +48,7 @@ GONE_FOR_GOOD = timedelta(hours=20)
 GONE_PROBE = timedelta(days=1)
 # The length of the column `feeds.url`.
 LONGEST_URL = 2048
+NO_HUB = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,16 @@ def decide_updated(
     past = [date for date in dates if date is not None and date <= context.now]
     newest = max([*past, *(entry.date for entry in changes.new)], default=feed.last_entry_at)
     pattern = PublishingPattern(cadence.median_gap(context.now, past), newest)
+    # What is new came by a fetch, though a hub should have pushed it.
+    pushed_until = None if changes.new else _pushed_until(feed, context)
+    hub = find_hub(feed, response, parsed) or NO_HUB
     return Updated(
         stats=_stats(context, response.status, response.received_bytes, response.certificate_until),
-        schedule=_schedule_after_success(feed, pattern, stored, response, context, overflows=changes.overflows),
+        schedule=_schedule_after_success(
+            feed, pattern, stored, response, context, overflows=changes.overflows, missed=bool(changes.new)
+        ),
         changes=changes,
-        metadata=storable_metadata(parsed),
+        metadata=replace(storable_metadata(parsed), hub_url=hub[0], topic_url=hub[1]),
         raw=raw,
         entry_count=len(parsed.entries),
         etag=response.validators.etag,
@@ -97,6 +104,29 @@ def decide_updated(
         usual_gap=pattern.usual_gap,
         polling_hints=msgspec.json.encode(stored).decode() if stored != StoredPollingHints() else None,
         move=observed_move(feed, response.permanent_url),
+        pushed_until=pushed_until,
+    )
+
+
+def decide_pushed(feed: Feed, fetched: Updated, lease_until: datetime, context: DecisionContext) -> Updated:
+    """Changes the decision for a fetched document into that for one that a hub pushed.
+
+    It may lack entries that are in the feed, and it is not what the feed's URL answers: of the feed's row it changes
+    times alone. The next fetch is conditional on what was fetched last, and finds what was not pushed.
+    """
+    return replace(
+        fetched,
+        stats=replace(fetched.stats, http_status=None),
+        schedule=cadence.while_pushed(context.now, host_of(feed.hub_url or ""), context.jitter),
+        metadata=FeedMetadata(),
+        etag=feed.etag,
+        last_modified=feed.last_modified,
+        body_sha256=feed.body_sha256 or "",
+        usual_gap=feed.usual_gap,
+        polling_hints=feed.polling_hints,
+        move=FeedMove(feed.moved_to, feed.moved_count),
+        is_push=True,
+        pushed_until=lease_until,
     )
 
 
@@ -123,6 +153,7 @@ def decide_unchanged(feed: Feed, response: Response | NotModified, context: Deci
         etag=response.validators.etag,
         last_modified=response.validators.last_modified,
         move=observed_move(feed, response.permanent_url),
+        pushed_until=_pushed_until(feed, context),
     )
 
 
@@ -264,6 +295,27 @@ def _schedule_after_success(
     context: DecisionContext,
     *,
     overflows: bool = False,
+    missed: bool = False,
+) -> Schedule:
+    """`missed`: the fetch brought entries that a hub would have pushed, if it still pushed."""
+    if _pushed_until(feed, context) is not None and not missed:
+        return cadence.while_pushed(context.now, host_of(feed.hub_url or ""), context.jitter)
+    schedule = _polling_schedule(feed, pattern, stored, response, context, overflows=overflows)
+    if feed.pushed_until is None:
+        return schedule
+    if feed.pushed_until <= context.now:
+        return replace(schedule, why=Message("schedule.push_ended", why=schedule.why))
+    return replace(schedule, why=Message("schedule.push_missed", why=schedule.why))
+
+
+def _polling_schedule(
+    feed: Feed,
+    pattern: PublishingPattern,
+    stored: StoredPollingHints,
+    response: Response | NotModified,
+    context: DecisionContext,
+    *,
+    overflows: bool,
 ) -> Schedule:
     hints = _polling_hints(stored, response.freshness, context.now)
     rules = replace(context.rules, floor=cadence.PRIVATE_FLOOR) if response.is_private else context.rules
@@ -277,6 +329,12 @@ def _schedule_after_success(
         overflows=overflows,
         set_by=_setter_of_interval(feed),
     )
+
+
+def _pushed_until(feed: Feed, context: DecisionContext) -> datetime | None:
+    """Until when a hub pushes what is new; None if it does not, or no longer."""
+    is_pushed = feed.pushed_until is not None and feed.pushed_until > context.now
+    return feed.pushed_until if is_pushed else None
 
 
 def _setter_of_interval(feed: Feed) -> IntervalSetter:

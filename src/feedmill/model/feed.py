@@ -44,7 +44,8 @@ def is_readable_by(feed_url: str, user_id: int) -> bool:
 class Feed(Struct, frozen=True):
     """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
 
-    `has_entry_settings`: a subscriber has rules, labels or other settings for its new entries.
+    `has_entry_settings`: a subscriber has rules, labels or other settings for its new entries. `hub_url` is its WebSub
+    hub and `topic_url` its name there; `pushed_until`: the hub pushes what is new until then.
     """
 
     id: int
@@ -82,6 +83,8 @@ class Feed(Struct, frozen=True):
     merged_into: int | None = None
     certificate_until: datetime | None = None
     hub_url: str | None = None
+    topic_url: str | None = None
+    pushed_until: datetime | None = None
     entry_count: int = 0
     claimed_until: datetime | None = None
 

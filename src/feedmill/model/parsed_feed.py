@@ -58,6 +58,7 @@ class ParsedFeed(Struct, frozen=True, gc=False):
 
     `id` is the permanent id of the feed: Atom's id, the rdf:about of an RSS 1.0 channel, a podcast:guid, a JSON Feed's
     feed_url.
+    `self_url` is the address that the feed names as its own, which is its topic at a WebSub hub.
     `ttl`, `update_period`, `skip_hours` (0 to 23, GMT) and `skip_days` (0 is Monday) are the publisher's wishes
     about polling. `format` is like "rss20", "atom10", "jsonfeed11" or "cdf"; `encoding` is how the bytes were read.
     `is_truncated`: the document ends before it is complete, so there may be more entries than these.
@@ -81,6 +82,7 @@ class ParsedFeed(Struct, frozen=True, gc=False):
     skip_hours: frozenset[int] = frozenset()
     skip_days: frozenset[int] = frozenset()
     hub_url: str | None = None
+    self_url: str | None = None
     format: str = ""
     encoding: str = "utf-8"
     is_truncated: bool = False

@@ -158,6 +158,7 @@ class FeedMetadata:
     icon_url: str | None = None
     image_url: str | None = None
     hub_url: str | None = None
+    topic_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,11 @@ class FetchStats:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """A new body, parsed. `truncated`: it is incomplete, and only its complete entries are used."""
+    """A new body, parsed. `truncated`: it is incomplete, and only its complete entries are used.
+
+    `is_push`: a hub pushed it, and it may lack entries that are in the feed. `pushed_until`: a hub pushes what is new
+    until then; None if nothing shows that it does.
+    """
 
     stats: FetchStats
     schedule: Schedule
@@ -204,17 +209,20 @@ class Updated:
     polling_hints: str | None
     move: FeedMove
     truncated: bool = False
+    is_push: bool = False
+    pushed_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A 304, or the same bytes again: a success."""
+    """A 304, or the same bytes again: a success. `pushed_until` as in `Updated`."""
 
     stats: FetchStats
     schedule: Schedule
     etag: str | None
     last_modified: str | None
     move: FeedMove
+    pushed_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +254,7 @@ RefreshDecision = Updated | Unchanged | Failed | Postponed
 
 
 # The outcomes in the fetch log that are no failures.
-SUCCESSFUL_OUTCOMES = ("updated", "not_modified", "same")
+SUCCESSFUL_OUTCOMES = ("updated", "pushed", "not_modified", "same")
 # Failures with a status of their own among those of kind `http_4xx`.
 FAILURES_BY_STATUS = {
     401: "login_needed",

@@ -89,7 +89,7 @@ class Client:
         limits: FetchLimits | None = None,
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
-        """Sends the payload. Any 2xx is a `Response`, with its body if the payload wants it. Follows no redirects.
+        """Sends the payload. Any 2xx is a `Response`, with its body if the payload wants it. Redirects as it says.
 
         It may arrive twice: if the server closes a kept-alive connection without a response, it is sent again.
         """

@@ -27,6 +27,7 @@ from feedmill.outbound.urls import RequestTarget, resolve_location
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 PERMANENT_REDIRECTS = frozenset({301, 308})
+SAME_METHOD_REDIRECTS = frozenset({307, 308})
 BODY_STATUSES = frozenset({200, 203})
 # How long to pause if the server throttles us without saying for how long.
 DEFAULT_PAUSES: dict[PauseScope, timedelta] = {"domain": timedelta(minutes=15), "url": timedelta(minutes=5)}
@@ -34,12 +35,16 @@ DEFAULT_PAUSES: dict[PauseScope, timedelta] = {"domain": timedelta(minutes=15), 
 
 @dataclass(frozen=True, slots=True)
 class RequestPayload:
-    """What a request sends, and how. `wants_body`: the body of a successful response is read."""
+    """What a request sends, and how. `wants_body`: the body of a successful response is read.
+
+    `is_redirected`: it is sent on where a 307 or 308 leads.
+    """
 
     body: bytes
     content_type: str
     method: str = "POST"
     wants_body: bool = False
+    is_redirected: bool = False
 
 
 @dataclass(slots=True)
@@ -80,8 +85,10 @@ class RedirectChain:
         return headers
 
     def follows(self, response: HttpResponse) -> bool:
-        """Whether the response is a redirect to follow. A payload follows none: it is for the first target."""
-        return self.payload is None and response.status in REDIRECT_STATUSES and bool(response.raw(b"location").strip())
+        """Whether the response is a redirect to follow. A payload is for the first target, unless it says otherwise."""
+        may_follow = self.payload is None or self.payload.is_redirected
+        statuses = REDIRECT_STATUSES if self.payload is None else SAME_METHOD_REDIRECTS
+        return may_follow and response.status in statuses and bool(response.raw(b"location").strip())
 
     def wants_body(self, status: int) -> bool:
         if self.payload is not None:

@@ -98,6 +98,7 @@ def make_maintenance(app: App) -> Maintenance:
         return {"entries_indexed": await index_missing_entries(db)}
 
     async def prune_deliveries(now: datetime) -> dict[str, int]:
+        await app.push_user.prune(now)
         return {"deliveries_deleted": await app.webhooks.prune(now)}
 
     async def expire_marks(now: datetime) -> dict[str, int]:

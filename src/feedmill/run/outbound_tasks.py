@@ -12,6 +12,8 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
+from feedmill.library.hubs.subscribe_feeds import HubSubscriber
+from feedmill.library.hubs.use_pushes import PushUser
 from feedmill.library.notifications.service import Notifications
 from feedmill.library.output_feeds.announce import FeedAnnouncer
 from feedmill.library.services.service import SaveServices
@@ -33,6 +35,8 @@ class OutboundTasks:
     services: SaveServices
     notifications: Notifications
     announcer: FeedAnnouncer
+    hub_subscriber: HubSubscriber
+    push_user: PushUser
     every: timedelta = CHECK_EVERY
 
     async def keep_running(self) -> None:
@@ -45,6 +49,8 @@ class OutboundTasks:
             loops.create_task(self._loop("save_to_services", self.services.send))
             loops.create_task(self._loop("send_notifications", self.notifications.send))
             loops.create_task(self._loop("announce_output_feeds", self.announcer.announce))
+            loops.create_task(self._loop("ask_hubs", self.hub_subscriber.run))
+            loops.create_task(self._loop("use_pushes", self.push_user.use))
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
@@ -55,7 +61,15 @@ class OutboundTasks:
 def make_outbound_tasks(app: App) -> OutboundTasks:
     """The outbound tasks of an installation."""
     return OutboundTasks(
-        app.webhooks, app.bookmarks, app.full_texts, app.icons, app.services, app.notifications, app.announcer
+        app.webhooks,
+        app.bookmarks,
+        app.full_texts,
+        app.icons,
+        app.services,
+        app.notifications,
+        app.announcer,
+        app.hub_subscriber,
+        app.push_user,
     )
 
 

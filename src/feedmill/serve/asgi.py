@@ -1,5 +1,7 @@
 """Builds the ASGI application: mounts the APIs, the pages, health, metrics, images and icons."""
 
+import asyncio
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -12,22 +14,33 @@ from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve import fever, greader, miniflux, web
-from feedmill.serve.http import app_images, archived_images, feed_icons, health, metrics
+from feedmill.serve.http import app_images, archived_images, feed_icons, health, hub_callbacks, metrics
 from feedmill.serve.http.allowed_hosts import AllowedHosts
 from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.lazy_api import LazyApi
 from feedmill.serve.output_feeds import image_routes, mount_output_feeds
+from feedmill.serve.web.sidebar.sidebar_counts import count_watcher
 
 LONGEST_PATH = 4000
 
 
 def create_asgi_app(app: App, work: JobPort) -> Starlette:
-    api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web.create_pages(app, work))
+    web_pages = web.create_pages(app, work)
+    api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web_pages)
     images = [*archived_images.routes, *app_images.routes, *image_routes, *feed_icons.routes]
     # The APIs of reader apps stand before ours: FreshRSS has its paths below `/api` too.
     apps = [*greader.routes, *fever.routes, *miniflux.routes]
-    routes = [*apps, api, *health.routes, *metrics.routes, *images, mount_output_feeds(app), pages]
+    routes = [
+        *apps,
+        api,
+        *health.routes,
+        *metrics.routes,
+        *images,
+        *hub_callbacks.routes,
+        mount_output_feeds(app),
+        pages,
+    ]
     middleware = [
         Middleware(IgnoreDisconnects),
         Middleware(AllowedHosts, settings=app.settings),
@@ -37,6 +50,8 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     asgi = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _not_found})
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     asgi.state.work, asgi.state.discovery_cache = work, ResponseCache()
+    # Pages that wait for changes hear of pushes at once.
+    asgi.state.count_watcher, asgi.state.push_lock = count_watcher(web_pages.state), asyncio.Lock()
     return asgi
 
 

@@ -112,6 +112,12 @@ def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceS
     return Schedule(at, Message("schedule.truncated"))
 
 
+def while_pushed(now: datetime, hub: str, jitter: float) -> Schedule:
+    """The next fetch while a hub pushes what is new: one a day finds out whether it still does."""
+    why = Message("schedule.pushed", every=_every(DAY), hub=hub)
+    return Schedule(now + DAY * (1 - JITTER_SHARE * jitter), why)
+
+
 def after_throttling(now: datetime, retry_after: timedelta, status: int, jitter: float) -> Schedule:
     """The next fetch after Retry-After, a little later because other clients wait for the same time."""
     at = now + retry_after + min(retry_after * JITTER_SHARE, 5 * MINUTE) * jitter

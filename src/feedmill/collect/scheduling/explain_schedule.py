@@ -165,7 +165,7 @@ def _failures(tally: FetchTally) -> Message:
 def _fetch_result(fetch: FetchLogLine) -> Message:
     if fetch.outcome == "not_modified":
         return Message("explain.not_modified")
-    if fetch.outcome != "updated":
+    if fetch.outcome not in ("updated", "pushed"):
         return Message("explain.same_bytes")
     if fetch.new_entries == 0:
         return Message("explain.no_new_entries")

@@ -13,6 +13,7 @@ from feedmill.model.feed import Feed, without_owner
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.subscription import Subscription
+from feedmill.model.syndication.push import HubSubscription
 from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_log import fetches_before, latest_fetches, tally_fetches
@@ -21,6 +22,7 @@ from feedmill.store.feeds.lifecycle import forget_validators
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.feeds.statistics import entries_by_hour
 from feedmill.store.feeds.url_history import former_urls_of_feed
+from feedmill.store.hubs.subscriptions import subscription_of_feed
 
 SHOWN_FETCHES = 100
 SHOWN_BODIES = 60
@@ -58,6 +60,7 @@ class FeedHealth:
     sentences: Sequence[Message]
     former: Sequence[tuple[str, datetime]]
     usual_interval: timedelta
+    hub: HubSubscription | None
 
     @property
     def fetched(self) -> int:
@@ -97,6 +100,7 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
         sentences=explain_schedule(feed, fetches, tally, former, now),
         former=[(without_owner(url), until) for url, until in former],
         usual_interval=automatic_interval(now, PublishingPattern(feed.usual_gap, feed.last_entry_at)),
+        hub=await subscription_of_feed(db, feed.id),
     )
 
 

@@ -56,6 +56,8 @@ def to_feed(row: Row) -> Feed:
         merged_into=row["merged_into"],
         certificate_until=datetime_or_none(row["certificate_until"]),
         hub_url=row["hub_url"],
+        topic_url=row["topic_url"],
+        pushed_until=datetime_or_none(row["pushed_until"]),
         entry_count=row["entry_count"],
         claimed_until=datetime_or_none(row["claimed_until"]),
     )

@@ -64,7 +64,7 @@ def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Upda
 # A success enables a feed that a 410 disabled, but not one that a person disabled, perhaps during this fetch.
 _is_disabled = feeds.c.status == FeedStatus.DISABLED
 _is_disabled_by_person = and_(_is_disabled, feeds.c.gone_since.is_(None))
-_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_count")
+_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_count", "pushed_until")
 _reset_failures: dict[str, Any] = {
     "status": case((_is_disabled_by_person, FeedStatus.DISABLED), else_=FeedStatus.ACTIVE),
     "consecutive_failures": 0,
@@ -72,7 +72,7 @@ _reset_failures: dict[str, Any] = {
     **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host", "certificate_until")},
 }
 _error = ("last_error", "last_error_kind", "truncated_count")
-_metadata_columns = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
+_metadata_columns = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url", "topic_url")
 
 FEED_UPDATED = _feed_update(
     _is_disabled_by_person,
@@ -186,7 +186,7 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         "truncated_count": claim.feed.truncated_count + 1 if updated.truncated else 0,
         **_metadata_values(updated.metadata),
     }
-    outcome = INCOMPLETE if updated.truncated else "updated"
+    outcome = INCOMPLETE if updated.truncated else "pushed" if updated.is_push else "updated"
     log = _log(claim, stats, outcome, len(changes.new), len(changes.revised), _remark(updated))
     return [
         Step(FEED_UPDATED, feed),
@@ -308,6 +308,7 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
         "last_modified": success.last_modified,
         "last_fetched_at": at,
         "last_success_at": at,
+        "pushed_until": iso_or_none(success.pushed_until),
         "moved_to": None if settled else move.to,
         "moved_count": 0 if settled else move.times,
         "new_certificate_until": iso_or_none(success.stats.certificate_until),

@@ -55,6 +55,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   icon_url LONGTEXT,
   image_url LONGTEXT,
   hub_url LONGTEXT,
+  topic_url LONGTEXT,
+  pushed_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
   archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'all',
   http_options LONGTEXT,
@@ -875,4 +877,48 @@ CREATE TABLE IF NOT EXISTS output_feed_changes (
   PRIMARY KEY (id),
   FOREIGN KEY(output_feed_id) REFERENCES output_feeds (id) ON DELETE CASCADE,
   INDEX output_feed_changes_of_feed (output_feed_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS hub_subscriptions (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  hub_url LONGTEXT NOT NULL,
+  topic_url LONGTEXT NOT NULL,
+  topic_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  callback_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  secret VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  new_secret VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  wanted VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'subscribe',
+  asked VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  lease_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_push_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  last_error LONGTEXT,
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT hub_subscriptions_once UNIQUE (feed_id, topic_hash),
+  UNIQUE (callback_token),
+  INDEX hub_subscriptions_claimed (claim_token),
+  INDEX hub_subscriptions_waiting (next_attempt_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS hub_pushes (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  hub_subscription_id BIGINT NOT NULL,
+  body_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  object_key VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  headers LONGTEXT NOT NULL,
+  content_type LONGTEXT NOT NULL,
+  received_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  CONSTRAINT hub_pushes_once UNIQUE (hub_subscription_id, body_sha256),
+  FOREIGN KEY(hub_subscription_id) REFERENCES hub_subscriptions (id) ON DELETE CASCADE,
+  INDEX hub_pushes_age (received_at),
+  INDEX hub_pushes_claimed (claim_token),
+  INDEX hub_pushes_waiting (next_attempt_at, id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;

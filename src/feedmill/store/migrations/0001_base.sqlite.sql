@@ -56,6 +56,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   icon_url TEXT,
   image_url TEXT,
   hub_url TEXT,
+  topic_url TEXT,
+  pushed_until VARCHAR(24),
   status VARCHAR(32) DEFAULT 'active' NOT NULL,
   archive_policy VARCHAR(32) DEFAULT 'all' NOT NULL,
   http_options TEXT,
@@ -928,3 +930,50 @@ CREATE TABLE IF NOT EXISTS output_feed_changes (
 );
 
 CREATE INDEX IF NOT EXISTS output_feed_changes_of_feed ON output_feed_changes (output_feed_id);
+
+CREATE TABLE IF NOT EXISTS hub_subscriptions (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  hub_url TEXT NOT NULL,
+  topic_url TEXT NOT NULL,
+  topic_hash VARCHAR(64) NOT NULL,
+  callback_token VARCHAR(64) NOT NULL,
+  secret VARCHAR(64),
+  new_secret VARCHAR(64),
+  wanted VARCHAR(32) DEFAULT 'subscribe' NOT NULL,
+  asked VARCHAR(32),
+  lease_until VARCHAR(24),
+  last_push_at VARCHAR(24),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  last_error TEXT,
+  next_attempt_at VARCHAR(24) NOT NULL,
+  claim_token VARCHAR(64),
+  created_at VARCHAR(24) NOT NULL,
+  CONSTRAINT hub_subscriptions_once UNIQUE (feed_id, topic_hash),
+  UNIQUE (callback_token)
+);
+
+CREATE INDEX IF NOT EXISTS hub_subscriptions_claimed ON hub_subscriptions (claim_token);
+
+CREATE INDEX IF NOT EXISTS hub_subscriptions_waiting ON hub_subscriptions (next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS hub_pushes (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  hub_subscription_id INTEGER NOT NULL,
+  body_sha256 VARCHAR(64) NOT NULL,
+  object_key VARCHAR(512) NOT NULL,
+  headers TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  received_at VARCHAR(24) NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  CONSTRAINT hub_pushes_once UNIQUE (hub_subscription_id, body_sha256),
+  FOREIGN KEY(hub_subscription_id) REFERENCES hub_subscriptions (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS hub_pushes_age ON hub_pushes (received_at);
+
+CREATE INDEX IF NOT EXISTS hub_pushes_claimed ON hub_pushes (claim_token);
+
+CREATE INDEX IF NOT EXISTS hub_pushes_waiting ON hub_pushes (next_attempt_at, id);

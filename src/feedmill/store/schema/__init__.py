@@ -19,6 +19,7 @@ from feedmill.store.schema.entries import (
 )
 from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
 from feedmill.store.schema.filters import filter_effects, filter_hits, filter_jobs, filters
+from feedmill.store.schema.hubs import hub_pushes, hub_subscriptions
 from feedmill.store.schema.metadata import metadata
 from feedmill.store.schema.notifications import notification_targets, notifications, watched_searches
 from feedmill.store.schema.output_feeds import output_feed_changes, output_feeds
@@ -61,6 +62,8 @@ __all__ = [
     "folders",
     "full_text_tasks",
     "full_texts",
+    "hub_pushes",
+    "hub_subscriptions",
     "icons",
     "image_tasks",
     "instance_state",

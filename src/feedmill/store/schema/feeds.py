@@ -32,7 +32,10 @@ feeds = table(
     Column("language", ascii_text(64)),
     Column("icon_url", LongText),
     Column("image_url", LongText),
+    # Its WebSub hub, its name there, and until when the hub pushes: empty if nothing shows that it does.
     Column("hub_url", LongText),
+    Column("topic_url", LongText),
+    timestamp("pushed_until"),
     Column("status", Word, nullable=False, server_default="active"),
     Column("archive_policy", Word, nullable=False, server_default="all"),
     Column("http_options", LongText),

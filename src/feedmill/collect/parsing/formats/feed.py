@@ -89,6 +89,7 @@ def read_feed(
         skip_hours=skip_hours(fields),
         skip_days=skip_days(fields),
         hub_url=related_link(related, "hub", scope),
+        self_url=related_link(related, "self", scope),
         format=document.format,
         encoding=document.encoding,
     )

@@ -52,6 +52,7 @@ def _read_feed(document: Json, url: str | None, encoding: str) -> ParsedFeed:
         image_url=_url(document, scope, "icon") or icon,
         icon_url=icon,
         hub_url=next(filter(None, (_url(hub, scope, "url") for hub in _objects(document, "hubs"))), None),
+        self_url=_url(document, XmlScope(url), "feed_url"),
         entries=tuple(_read_entry(item, scope, author) for item in items),
         format=_format(document),
         encoding=encoding,

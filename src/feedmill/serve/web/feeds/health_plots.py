@@ -23,7 +23,7 @@ def fetch_mark_kind(fetch: FetchLogLine) -> str:
     """The kind of mark for a fetch: one of four shapes."""
     if fetch.failed:
         return "failed"
-    if fetch.outcome == "updated":
+    if fetch.outcome in ("updated", "pushed"):
         return "ok" if fetch.new_entries else "quiet"
     return "same"
 
