@@ -33,6 +33,7 @@ BENCHES = {
     ),
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
     "library": ("Reading and searching", ["--entries", "50000"]),
+    "filters": ("Filters", ["--entries", "50000", "--rounds", "6"]),
     "reader_apps": ("Synchronizing reader apps", ["--databases", "sqlite", "--rounds", "3"]),
     "long_list": ("Reading on in the browser", []),
     "pools": ("Pools", ["--items", "10000"]),

@@ -1,6 +1,6 @@
 """The outcome of one refresh: decided first, then written in one batch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -124,7 +124,7 @@ class EntryDiff:
 
     `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `changed_guids` are in it
     under another guid. `overflows` is set when the feed shares no entry with the previous response, so that we may have
-    missed some.
+    missed some. `words` caches the indexed words of new entries by guid: filters and the index both need them.
     """
 
     new: tuple[NewEntry, ...] = ()
@@ -133,6 +133,7 @@ class EntryDiff:
     dropped: tuple[int, ...] = ()
     changed_guids: tuple[ChangedGuid, ...] = ()
     overflows: bool = False
+    words: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ def test_without_re2_a_regular_expression_names_the_extra(monkeypatch: pytest.Mo
     [
         ("kilns", {"kilns"}),
         ('"a kiln for beginners"', {"beginners"}),
-        ("kiln*", None),
+        ("kiln*", {"kiln*"}),
+        ("kiln* OR clay", {"kiln*", "clay"}),
         ("kilns glaze*", {"kilns"}),
         ("kilns OR clay", {"kilns", "clay"}),
         ("kilns OR has:image", None),

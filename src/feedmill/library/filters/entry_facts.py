@@ -23,7 +23,7 @@ from feedmill.store.search.index import SearchableEntry, indexed_words
 from feedmill.store.search.index_table import place_seconds
 from feedmill.store.search.tokenizer import MAX_LINE, MAX_URL, visible_text
 
-_WORD_FIELDS = {"any": ("title", "author", "words"), "title": ("title",), "author": ("author",), "text": ("words",)}
+_WORD_FIELDS = {"title": "title", "author": "author", "text": "words"}
 _REGEX_FIELDS = {"any": ("title", "author", "text")}
 
 
@@ -39,14 +39,19 @@ class EntryFacts:
     enclosures: Sequence[Enclosure] = ()
 
     @cached_property
-    def words(self) -> dict[str, str]:
-        """The indexed words by field, with a space around each word."""
-        return {name: f" {words} " for name, words in indexed_words(self.entry).items()}
+    def indexed(self) -> dict[str, str]:
+        """The indexed words by field."""
+        return indexed_words(self.entry)
 
     @cached_property
-    def word_set(self) -> frozenset[str]:
-        """All words, of any field."""
-        return frozenset(" ".join(self.words.values()).split())
+    def words(self) -> dict[str, str]:
+        """The indexed words by field, with a space around each word."""
+        return {name: f" {words} " for name, words in self.indexed.items()}
+
+    @cached_property
+    def all_words(self) -> str:
+        """The words of all fields, with a space around each, and two between fields: no phrase goes across."""
+        return f" {'  '.join(self.indexed.values())} "
 
     @cached_property
     def texts(self) -> dict[str, bytes]:
@@ -67,7 +72,7 @@ def holds(condition: SearchCondition, facts: EntryFacts) -> bool:
     match condition:
         case TextMatch(words=words, scope=scope, prefix=prefix):
             looked_for = f" {' '.join(words)}" if prefix else f" {' '.join(words)} "
-            return any(looked_for in facts.words[name] for name in _WORD_FIELDS[scope])
+            return looked_for in (facts.all_words if scope == "any" else facts.words[_WORD_FIELDS[scope]])
         case And(parts=parts):
             return all(holds(part, facts) for part in parts)
         case Or(parts=parts):
@@ -89,18 +94,26 @@ def holds(condition: SearchCondition, facts: EntryFacts) -> bool:
 
 
 def words_needed(condition: SearchCondition) -> frozenset[str] | None:
-    """Words of which an entry must have one if the condition holds for it; None: it may hold without any word."""
+    """Words of which an entry must have one if the condition holds for it; None: it may hold without any word.
+
+    A word with an asterisk is the beginning of one.
+    """
     match condition:
         case TextMatch(words=words, prefix=prefix):
             whole = words[:-1] if prefix else words
-            return frozenset({max(whole, key=len)}) if whole else None
+            return frozenset({max(whole, key=len) if whole else f"{words[0]}*"})
         case And(parts=parts):
             found = [needed for part in parts if (needed := words_needed(part)) is not None]
-            return min(found, key=len, default=None)
+            return min(found, key=_cost, default=None)
         case Or(parts=parts):
             each = [words_needed(part) for part in parts]
             return None if None in each else frozenset().union(*(needed for needed in each if needed))
     return None
+
+
+def _cost(needed: frozenset[str]) -> tuple[int, int]:
+    """Few words are best, and beginnings of words are looked for one by one."""
+    return sum(word.endswith("*") for word in needed), len(needed)
 
 
 def _has_media(name: str, facts: EntryFacts) -> bool:

@@ -13,14 +13,9 @@ from feedmill.collect.entries.changes import MAX_IMAGES
 from feedmill.html.images import find_image_urls
 from feedmill.library.entries.marks import LATER_FOR
 from feedmill.library.filters.entry_facts import EntryFacts
+from feedmill.library.filters.filter_plans import plans_of
 from feedmill.library.filters.rules import FilterRules, Verdict, judge_entry, judge_facts, parse_rules, stored_rules
-from feedmill.library.filters.run_filters import (
-    FilterMatch,
-    PreparedFilter,
-    needs_names,
-    prepare_filters,
-    run_filters,
-)
+from feedmill.library.filters.run_filters import FilterMatch, SubscriberFilters, resolve_plan, run_filters
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.filters.entry_filter import FilterAction
@@ -31,7 +26,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.add_entries import steps_to_add_images
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
-from feedmill.store.filters.active_filters import active_filters, names_of_subscriptions
+from feedmill.store.filters.active_filters import NO_NAMES, filtering_subscribers, names_of_subscriptions
 from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
@@ -65,11 +60,11 @@ async def filter_writes(
         return ()
     feed, now = claim.feed, decision.stats.at
     subscribers = await settings_of_subscribers(db, feed.id) if feed.has_entry_settings else []
-    filters = await prepared_filters(db, feed.id, now)
+    filters = await filters_of_subscribers(db, feed.id, now)
     if not subscribers and not filters:
         return ()
-    # Many filters take as long for a short text as few do for a long one.
-    size = text_size(decision.changes.new) * (1 + len(filters) // 10)
+    # Filters that no word rules out take as long for a short text as few do for a long one.
+    size = text_size(decision.changes.new) * (1 + sum(len(each.plan.without_words) for each in filters) // 10)
     blocked, matched = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters)
     return [
         *_steps(feed.id, subscribers, decision.changes.new, blocked),
@@ -79,25 +74,31 @@ async def filter_writes(
     ]
 
 
-async def prepared_filters(db: Database, feed_id: int, now: datetime) -> list[PreparedFilter]:
-    """The filters of the feed's subscribers."""
-    found = await active_filters(db, feed_id, now)
-    if not needs_names(found):
-        return prepare_filters(found, {}, feed_id, now)
-    users, subscriptions = {each.user_id for each in found}, {each.subscription_id for each in found}
-    names = await names_of_subscriptions(db, sorted(users), sorted(subscriptions))
-    return prepare_filters(found, names, feed_id, now)
+async def filters_of_subscribers(db: Database, feed_id: int, now: datetime) -> list[SubscriberFilters]:
+    """The filters of those subscribers who have any."""
+    subscribers = await filtering_subscribers(db, feed_id)
+    plans = await plans_of(db, subscribers) if subscribers else []
+    named = [each for each, plan in zip(subscribers, plans, strict=True) if plan.uses_names]
+    names = await names_of_subscriptions(db, named) if named else {}
+    return [
+        resolve_plan(each, plan, names.get(each.subscription_id, NO_NAMES), feed_id, now)
+        for each, plan in zip(subscribers, plans, strict=True)
+        if plan.filters
+    ]
 
 
 def _judge(
-    feed_id: int, decision: Updated, subscribers: Sequence[SubscriberSettings], filters: Sequence[PreparedFilter]
+    feed_id: int, decision: Updated, subscribers: Sequence[SubscriberSettings], filters: Sequence[SubscriberFilters]
 ) -> tuple[BlockedGuids, list[MatchedFilter]]:
     entries = {entry.guid: _facts(feed_id, decision, entry) for entry in decision.changes.new}
     blocked = blocked_guids(subscribers, entries)
+    if filters:
+        # The index needs them too, and tokenizing takes the longest.
+        decision.changes.words.update({guid: facts.indexed for guid, facts in entries.items()})
     matches = [
         match
         for match in run_filters(filters, entries)
-        if match.key not in blocked.get(match.filter.subscription_id, NO_GUIDS)
+        if match.key not in blocked.get(match.subscription_id, NO_GUIDS)
     ]
     return blocked, matched_filters(matches)
 
@@ -126,7 +127,7 @@ def _matched_filter(matches: Sequence[FilterMatch]) -> MatchedFilter:
     for match in matches:
         for change in match.changes:
             changes[change].append(match.key)
-    return MatchedFilter(own.id, own.user_id, own.subscription_id, [match.key for match in matches], changes)
+    return MatchedFilter(own.id, own.user_id, matches[0].subscription_id, [match.key for match in matches], changes)
 
 
 def blocked_guids(subscribers: Sequence[SubscriberSettings], entries: Mapping[str, EntryFacts]) -> BlockedGuids:

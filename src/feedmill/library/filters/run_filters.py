@@ -1,20 +1,18 @@
 """Runs the filters of users over entries, each distinct condition once per entry. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import NamedTuple
 
-from feedmill.lazy_loggers import get_logger
-from feedmill.library.filters.conditions import BadCondition, condition_tokens, constant_condition, parse_tokens
-from feedmill.library.filters.entry_facts import EntryFacts, holds, words_needed
-from feedmill.model.filters.entry_filter import FilterAction, FilterKind
+from feedmill.library.filters.conditions import condition_tokens, parse_tokens
+from feedmill.library.filters.entry_facts import EntryFacts, holds
+from feedmill.library.filters.filter_plans import FilterPlan
+from feedmill.model.filters.entry_filter import FilterAction, FilterKind, ScopeKind
 from feedmill.model.search_query import SearchCondition
-from feedmill.store.filters.active_filters import ActiveFilter, SubscriptionNames
+from feedmill.model.timestamps import to_iso
+from feedmill.store.filters.active_filters import ActiveFilter, FilteringSubscriber, SubscriptionNames
 from feedmill.store.search.tokenizer import fold_text
-
-log = get_logger(__name__)
 
 # What keeps an entry from being unread; the first of them wins.
 _NOT_UNREAD = frozenset({(FilterAction.READ, 0), (FilterAction.HIDE, 0)})
@@ -24,6 +22,7 @@ class FilterMatch(NamedTuple):
     """An entry, by its key, that a filter matched, and what the filter changes: actions with their targets."""
 
     filter: ActiveFilter
+    subscription_id: int
     key: str
     changes: tuple[tuple[FilterAction, int], ...]
 
@@ -54,99 +53,91 @@ class OwnNames:
         return (self.feed_id,) if is_named else ()
 
 
-class PreparedFilter(NamedTuple):
-    """A filter and its condition; filters with the same `condition_key` have the same condition."""
+@dataclass(frozen=True, slots=True)
+class SubscriberFilters:
+    """The filters of a subscriber to one feed; `conditions` are those of the plan, all of them resolved."""
 
-    filter: ActiveFilter
-    condition_key: tuple[str, int]
-    condition: SearchCondition
+    subscription_id: int
+    plan: FilterPlan
+    conditions: Sequence[SearchCondition | None]
+    folder_ids: frozenset[int]
+    now: str
 
-
-def needs_names(found: Iterable[ActiveFilter]) -> bool:
-    """Whether a filter is limited to a folder, or its condition names feeds or folders."""
-    return any(each.folder_id is not None or _names_something(each.condition) for each in found)
-
-
-def prepare_filters(
-    found: Sequence[ActiveFilter], names: Mapping[int, SubscriptionNames], feed_id: int, now: datetime
-) -> list[PreparedFilter]:
-    """The filters that concern the feed. One that can no longer be parsed matches nothing."""
-    prepared = []
-    for each in found:
-        own = names.get(each.subscription_id)
-        if each.folder_id is not None and (own is None or each.folder_id not in own.folder_ids):
-            continue
-        try:
-            prepared.append(_prepare(each, own, feed_id, now))
-        except BadCondition as error:
-            log.warning("filter_unreadable", filter_id=each.id, reason=str(error))
-    return prepared
+    def applies(self, own: ActiveFilter) -> bool:
+        """Whether the filter is about the feed and has not expired."""
+        if own.expires_at is not None and own.expires_at <= self.now:
+            return False
+        scope = own.scope
+        if scope.kind is ScopeKind.ALL:
+            return True
+        return scope.id in self.folder_ids if scope.kind is ScopeKind.FOLDER else scope.id == self.subscription_id
 
 
-def run_filters(prepared: Sequence[PreparedFilter], entries: Mapping[str, EntryFacts]) -> list[FilterMatch]:
-    """What the filters of each user do with these entries, by their keys."""
-    conditions = {each.condition_key: each.condition for each in prepared}
-    by_word, without_words = _by_needed_word(conditions)
-    of_users = [list(group) for _, group in groupby(prepared, key=lambda each: each.filter.user_id)]
+def resolve_plan(
+    subscriber: FilteringSubscriber, plan: FilterPlan, names: SubscriptionNames, feed_id: int, now: datetime
+) -> SubscriberFilters:
+    """Resolves what depends on the subscription and the time."""
+    conditions, own = plan.conditions, OwnNames(feed_id, subscriber.subscription_id, names)
+    if None in conditions:
+        conditions = tuple(
+            parse_tokens(condition_tokens(each.condition), own, now) if condition is None else condition
+            for each, condition in zip(plan.filters, conditions, strict=True)
+        )
+    return SubscriberFilters(subscriber.subscription_id, plan, conditions, names.folder_ids, to_iso(now))
+
+
+def run_filters(subscribers: Sequence[SubscriberFilters], entries: Mapping[str, EntryFacts]) -> list[FilterMatch]:
+    """What the filters of each subscriber do with these entries, by their keys."""
+    needed = frozenset[str]().union(*(each.plan.words for each in subscribers))
     matches: list[FilterMatch] = []
     for key, facts in entries.items():
-        candidates = {
-            condition_key for word in by_word.keys() & facts.word_set for condition_key in by_word[word]
-        }.union(without_words)
-        holding = {each for each in candidates if holds(conditions[each], facts)}
-        if holding:
-            for of_user in of_users:
-                matches += _run_in_order(of_user, key, holding)
+        present = needed.intersection(facts.all_words.split())
+        known: dict[SearchCondition, bool] = {}
+        for subscriber in subscribers:
+            if places := _matching_places(subscriber, facts, present, known):
+                matches += _run_in_order(subscriber, key, places)
     return matches
 
 
-def _run_in_order(of_user: Sequence[PreparedFilter], key: str, holding: set[tuple[str, int]]) -> list[FilterMatch]:
-    """The filters of one user that match an entry, up to the first that stops. What one does, no other does again."""
+def _matching_places(
+    subscriber: SubscriberFilters, facts: EntryFacts, present: frozenset[str], known: dict[SearchCondition, bool]
+) -> list[int]:
+    """The places of the filters that match an entry, in order.
+
+    `present` are those of the words of filters that the entry has, `known` conditions with their results.
+    """
+    plan = subscriber.plan
+    needed = [*(plan.words & present), *(prefix for prefix in plan.prefixes if f" {prefix[:-1]}" in facts.all_words)]
+    if not needed and not plan.without_words:
+        return []
+    candidates = {*plan.without_words, *(place for word in needed for place in plan.by_word[word])}
+    found = []
+    for place in sorted(candidates):
+        condition = subscriber.conditions[place]
+        if condition is None or not subscriber.applies(plan.filters[place]):
+            continue
+        if condition not in known:
+            known[condition] = holds(condition, facts)
+        if known[condition]:
+            found.append(place)
+    return found
+
+
+def _run_in_order(subscriber: SubscriberFilters, key: str, places: Sequence[int]) -> list[FilterMatch]:
+    """The filters that act on an entry, up to the first that stops. What one does, no other does again."""
     matches: list[FilterMatch] = []
     done: set[tuple[FilterAction, int]] = set()
     is_followed = False
-    for each in of_user:
-        own = each.filter
-        if each.condition_key not in holding or (own.kind is FilterKind.MUTE and is_followed):
+    for place in places:
+        own = subscriber.plan.filters[place]
+        if own.kind is FilterKind.MUTE and is_followed:
             continue
         changes = tuple(target for target in own.actions.targets if target not in done)
         done.update(changes)
         if not done.isdisjoint(_NOT_UNREAD):
             done.update(_NOT_UNREAD)
-        matches.append(FilterMatch(own, key, changes))
+        matches.append(FilterMatch(own, subscriber.subscription_id, key, changes))
         is_followed = is_followed or own.kind is FilterKind.FOLLOW
         if own.stops:
             break
     return matches
-
-
-def _by_needed_word(
-    conditions: Mapping[tuple[str, int], SearchCondition],
-) -> tuple[dict[str, list[tuple[str, int]]], list[tuple[str, int]]]:
-    """Conditions by a word that an entry needs to match, and those that may match without any word."""
-    by_word: dict[str, list[tuple[str, int]]] = {}
-    without_words = []
-    for key, condition in conditions.items():
-        needed = words_needed(condition)
-        if needed is None:
-            without_words.append(key)
-        for word in needed or ():
-            by_word.setdefault(word, []).append(key)
-    return by_word, without_words
-
-
-def _prepare(each: ActiveFilter, own: SubscriptionNames | None, feed_id: int, now: datetime) -> PreparedFilter:
-    constant = constant_condition(each.condition)
-    if constant is not None:
-        return PreparedFilter(each, (each.condition, 0), constant)
-    resolver = OwnNames(feed_id, each.subscription_id, own or SubscriptionNames("", frozenset(), ()))
-    condition = parse_tokens(condition_tokens(each.condition), resolver, now)
-    return PreparedFilter(each, (each.condition, each.user_id), condition)
-
-
-def _names_something(condition: str) -> bool:
-    """Whether the condition is not the same for everybody. Dates are not either, which costs no more than a read."""
-    try:
-        return constant_condition(condition) is None
-    except BadCondition:
-        return False

@@ -1,7 +1,8 @@
 """Steps that store new entries with their image tasks and unread rows, and that store revisions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -13,6 +14,8 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import entries, image_tasks, revisions, subscriptions, unread, users
 from feedmill.store.search.index import steps_to_index_entries, steps_to_index_revisions
+
+NO_WORDS: Mapping[str, dict[str, str]] = MappingProxyType({})
 
 ENTRY = insert(
     entries,
@@ -83,8 +86,19 @@ REVISED = (
 )
 
 
-def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: str, *, in_feed: bool) -> list[Step]:
-    """The steps that store the new entries of the refresh with this token, first seen at `at`."""
+def steps_to_add_entries(
+    feed_id: int,
+    token: str,
+    new: Sequence[NewEntry],
+    at: str,
+    *,
+    in_feed: bool,
+    words: Mapping[str, dict[str, str]] = NO_WORDS,
+) -> list[Step]:
+    """The steps that store the new entries of the refresh with this token, first seen at `at`.
+
+    `words` has the indexed words of those that were tokenized already, by guid.
+    """
     if not new:
         return []
     same = {
@@ -97,7 +111,7 @@ def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: 
     unread_params = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
-        *steps_to_index_entries(feed_id, new),
+        *steps_to_index_entries(feed_id, new, words),
         *steps_to_add_images(feed_id, new, at),
         # Counts first: mark-all-read takes the same rows first, so the two run one after the other.
         Step(COUNT_UNREAD, unread_params),

@@ -7,6 +7,7 @@ redirecting to it. An admin may move the entries too.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select
@@ -194,7 +195,7 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
     old = {"ids": as_list([pair["old"] for pair in found.of_both])}
     return [
         Step(sql.COPY_FOLDERS, params),
-        *([Step(sql.MOVE_FILTERS, found.of_both)] if found.of_both else []),
+        *_steps_for_filters(found),
         Step(sql.MOVE_SUBSCRIPTIONS, params),
         *(
             [Step(keep, params) for keep in (sql.KEEP_SUBSCRIPTIONS, sql.KEEP_FOLDERS, sql.KEEP_UNREAD)]
@@ -203,6 +204,14 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
         ),
         Step(sql.COUNT_UNREAD, [{"feed": params["source"]}, {"feed": params["target"]}]),
     ]
+
+
+def _steps_for_filters(found: _MergeState) -> list[Step]:
+    """Moves filters for the source alone of users who read both feeds."""
+    if not found.of_both:
+        return []
+    versions = [{"old": pair["old"], "version": token_hex(16)} for pair in found.of_both]
+    return [Step(sql.MOVE_FILTERS, found.of_both), Step(sql.SET_FILTERS_VERSION, versions)]
 
 
 async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:

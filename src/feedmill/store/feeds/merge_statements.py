@@ -165,6 +165,12 @@ COPY_FOLDERS = insert_selected(
 MOVE_FILTERS = (
     filters.update().where(filters.c.subscription_id == bindparam("old")).values(subscription_id=bindparam("new"))
 )
+# What processes have cached of these filters is out of date.
+SET_FILTERS_VERSION = (
+    users.update()
+    .where(users.c.id.in_(select(subscriptions.c.user_id).where(subscriptions.c.id == bindparam("old"))))
+    .values(filters_version=bindparam("version"))
+)
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
 MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "moving_ids")).values(_given)
 _chosen = ("title", "interval_seconds", "archive_policy", "settings", "created_at")

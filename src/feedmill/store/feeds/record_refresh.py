@@ -148,8 +148,15 @@ async def postpone_feeds(db: Database, waits: Sequence[tuple[Claim, Schedule]]) 
 
 async def _prepare(claim: Claim, decision: RefreshDecision) -> list[Step]:
     """The steps, made in a thread if there is much text to tokenize."""
-    size = text_size([*decision.changes.new, *decision.changes.revised]) if isinstance(decision, Updated) else 0
-    return await run_in_thread_if_large(size, _steps, claim, decision)
+    return await run_in_thread_if_large(_size_to_tokenize(decision), _steps, claim, decision)
+
+
+def _size_to_tokenize(decision: RefreshDecision) -> int:
+    """About how many characters are to be tokenized; filters may have done so with new entries."""
+    if not isinstance(decision, Updated):
+        return 0
+    changes = decision.changes
+    return text_size([*(entry for entry in changes.new if entry.guid not in changes.words), *changes.revised])
 
 
 def _steps(claim: Claim, decision: RefreshDecision) -> list[Step]:
@@ -192,7 +199,9 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         Step(FEED_UPDATED, feed),
         *_moved(claim, updated.move, stats),
         *steps_to_change_guids(claim.feed.id, changes.changed_guids, to_iso(stats.at)),
-        *steps_to_add_entries(claim.feed.id, claim.token, changes.new, to_iso(stats.at), in_feed=True),
+        *steps_to_add_entries(
+            claim.feed.id, claim.token, changes.new, to_iso(stats.at), in_feed=True, words=changes.words
+        ),
         *steps_to_add_revisions(changes.revised, to_iso(stats.at)),
         *_seen(changes, stats),
         *_raw(claim, updated.raw, INCOMPLETE if updated.truncated else "ok", updated.entry_count, len(changes.new)),

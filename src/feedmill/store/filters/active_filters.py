@@ -1,56 +1,42 @@
-"""Reads the filters that apply to the new entries of a feed, of all its subscribers at once."""
+"""Reads who of a feed's subscribers has filters, their filters, and the names that conditions may use."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import bindparam, select
 
-from feedmill.model.filters.entry_filter import FilterActions, FilterKind
-from feedmill.model.timestamps import to_iso
+from feedmill.model.filters.entry_filter import FilterActions, FilterKind, FilterScope
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.filters.filters import decode_actions
-from feedmill.store.schema import feeds, filters, folder_subscriptions, folders, subscriptions
+from feedmill.store.filters.filters import decode_actions, scope_of
+from feedmill.store.schema import feeds, filters, folder_subscriptions, folders, subscriptions, users
 
-_is_active = and_(
-    filters.c.enabled == 1,
-    filters.c.deleted_at.is_(None),
-    or_(filters.c.expires_at.is_(None), filters.c.expires_at > bindparam("now")),
-)
-_columns = (
-    filters.c.id,
-    filters.c.user_id,
-    filters.c.kind,
-    filters.c.query,
-    filters.c.actions,
-    filters.c.stops,
-    filters.c.folder_id,
-)
-_in_order = (filters.c.user_id, filters.c.position, filters.c.id)
-OF_FEED = (
-    select(*_columns, subscriptions.c.id.label("of_subscription"))
-    .join(filters, filters.c.user_id == subscriptions.c.user_id)
+SUBSCRIBERS = (
+    select(subscriptions.c.id, subscriptions.c.user_id, users.c.filters_version)
+    .join(users, users.c.id == subscriptions.c.user_id)
     .where(
         subscriptions.c.feed_id == bindparam("feed"),
         subscriptions.c.paused == 0,
-        _is_active,
-        or_(
-            filters.c.scope == "all",
-            filters.c.subscription_id == subscriptions.c.id,
-            filters.c.folder_id.is_not(None),
-        ),
+        users.c.filters_version.is_not(None),
     )
-    .order_by(*_in_order)
+    .order_by(subscriptions.c.user_id)
 )
-OF_USER = (
-    select(*_columns)
-    .where(
-        filters.c.user_id == bindparam("of_user"),
-        _is_active,
-        or_(filters.c.scope == "all", filters.c.folder_id.is_not(None)),
+VERSION = select(users.c.filters_version).where(users.c.id == bindparam("of_user"))
+OF_USERS = (
+    select(
+        filters.c.id,
+        filters.c.user_id,
+        filters.c.kind,
+        filters.c.query,
+        filters.c.actions,
+        filters.c.stops,
+        filters.c.scope,
+        filters.c.folder_id,
+        filters.c.subscription_id,
+        filters.c.expires_at,
     )
-    .order_by(*_in_order)
+    .where(one_of(filters.c.user_id, "users"), filters.c.enabled == 1, filters.c.deleted_at.is_(None))
+    .order_by(filters.c.user_id, filters.c.position, filters.c.id)
 )
 FILED_IN = select(folder_subscriptions.c.subscription_id, folder_subscriptions.c.folder_id).where(
     one_of(folder_subscriptions.c.subscription_id, "subscriptions")
@@ -66,17 +52,25 @@ TITLES = (
 _KINDS = {FilterKind.FOLLOW: 0, FilterKind.MUTE: 1, FilterKind.FILTER: 2}
 
 
+class FilteringSubscriber(NamedTuple):
+    """A subscriber with filters; `version` changes whenever they do."""
+
+    user_id: int
+    subscription_id: int
+    version: str
+
+
 class ActiveFilter(NamedTuple):
-    """A filter that may apply to the entries of a subscription: `folder_id` is the folder that it is limited to."""
+    """A filter that is on; whether it has expired depends on the time."""
 
     id: int
     user_id: int
-    subscription_id: int
     kind: FilterKind
     condition: str
     actions: FilterActions
     stops: bool
-    folder_id: int | None
+    scope: FilterScope
+    expires_at: str | None
 
 
 class SubscriptionNames(NamedTuple):
@@ -87,23 +81,37 @@ class SubscriptionNames(NamedTuple):
     folder_names: tuple[str, ...]
 
 
-async def active_filters(db: Database, feed_id: int, now: datetime) -> list[ActiveFilter]:
-    """The filters of the subscribers who have not paused the feed, those of a user in the order of application."""
-    rows = await db.query(OF_FEED, {"feed": feed_id, "now": to_iso(now)})
-    return _sorted([_to_active(row, row["of_subscription"]) for row in rows])
+NO_NAMES = SubscriptionNames("", frozenset(), ())
 
 
-async def filters_for_new_subscription(db: Database, user_id: int, now: datetime) -> list[ActiveFilter]:
-    """The user's filters that are not limited to another subscription."""
-    rows = await db.query(OF_USER, {"of_user": user_id, "now": to_iso(now)})
-    return _sorted([_to_active(row, 0) for row in rows])
+async def filtering_subscribers(db: Database, feed_id: int) -> list[FilteringSubscriber]:
+    """The subscribers with filters who have not paused the feed."""
+    rows = await db.query(SUBSCRIBERS, {"feed": feed_id})
+    return [FilteringSubscriber(row["user_id"], row["id"], row["filters_version"]) for row in rows]
+
+
+async def filters_version(db: Database, user_id: int) -> str | None:
+    """The version of the user's filters; None without any."""
+    rows = await db.query(VERSION, {"of_user": user_id})
+    return rows[0]["filters_version"] if rows else None
+
+
+async def active_filters(db: Database, user_ids: Sequence[int]) -> dict[int, list[ActiveFilter]]:
+    """By user the filters that are on, in the order of application."""
+    found: dict[int, list[ActiveFilter]] = {user_id: [] for user_id in user_ids}
+    for row in await db.query(OF_USERS, {"users": as_list(list(user_ids))}):
+        found[row["user_id"]].append(_to_active(row))
+    return {user_id: sorted(some, key=lambda each: _KINDS[each.kind]) for user_id, some in found.items()}
 
 
 async def names_of_subscriptions(
-    db: Database, user_ids: Sequence[int], subscription_ids: Sequence[int]
+    db: Database, subscribers: Sequence[FilteringSubscriber]
 ) -> dict[int, SubscriptionNames]:
-    """The names of these subscriptions of these users."""
-    wanted = {"subscriptions": as_list(list(subscription_ids)), "users": as_list(list(user_ids))}
+    """The names of these subscriptions, by their ids."""
+    wanted = {
+        "subscriptions": as_list([each.subscription_id for each in subscribers]),
+        "users": as_list([each.user_id for each in subscribers]),
+    }
     by_id = {row["id"]: row for row in await db.query(FOLDERS, wanted)}
     filed: dict[int, set[int]] = {}
     for row in await db.query(FILED_IN, wanted):
@@ -126,18 +134,14 @@ def _with_parents(folder_id: int, by_id: dict[int, Row]) -> set[int]:
     return found
 
 
-def _sorted(found: list[ActiveFilter]) -> list[ActiveFilter]:
-    return sorted(found, key=lambda each: (each.user_id, _KINDS[each.kind]))
-
-
-def _to_active(row: Row, subscription_id: int) -> ActiveFilter:
+def _to_active(row: Row) -> ActiveFilter:
     return ActiveFilter(
         row["id"],
         row["user_id"],
-        subscription_id,
         FilterKind(row["kind"]),
         row["query"],
         decode_actions(row["actions"]),
         bool(row["stops"]),
-        row["folder_id"],
+        scope_of(row),
+        row["expires_at"],
     )

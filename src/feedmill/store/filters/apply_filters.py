@@ -1,6 +1,6 @@
 """Steps that apply a subscriber's filters to new entries, and sample entries to preview filters on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, select
@@ -38,8 +38,17 @@ LABEL = insert_selected(
 
 def steps_to_block_entries(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
     """Removes these new entries from the subscriber's unread list; follows the steps that added them."""
-    params = {"subscription": subscription_id, "feed": feed_id, "guids": as_list(list(guids)), "number": len(guids)}
-    return [Step(UNCOUNT, params), Step(DROP_UNREAD, params)] if guids else []
+    return steps_to_block_for_many(feed_id, {subscription_id: guids})
+
+
+def steps_to_block_for_many(feed_id: int, guids: Mapping[int, Sequence[str]]) -> list[Step]:
+    """Removes new entries from the unread lists of several subscribers: by subscription, their guids."""
+    rows = [
+        {"subscription": subscription_id, "feed": feed_id, "guids": as_list(list(some)), "number": len(some)}
+        for subscription_id, some in guids.items()
+        if some
+    ]
+    return [Step(UNCOUNT, rows), Step(DROP_UNREAD, rows)] if rows else []
 
 
 def steps_to_label_entries(user_id: int, label_ids: Sequence[int], feed_id: int, guids: Sequence[str]) -> list[Step]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
+from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from feedmill.model.filters.entry_filter import (
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import filter_effects, filter_jobs, filters
+from feedmill.store.schema import filter_effects, filter_jobs, filters, users
 
 _own = and_(filters.c.user_id == bindparam("of_user"), filters.c.deleted_at.is_(None))
 _the_filter = and_(_own, filters.c.id == bindparam("of_filter"))
@@ -29,7 +30,12 @@ _in_order = (filters.c.position, filters.c.id)
 
 OF_USER = select(filters).where(_own).order_by(*_in_order)
 ONE = select(filters).where(_the_filter)
-LAST = select(filters).where(_own).order_by(filters.c.id.desc()).limit(1)
+ADDED = (
+    select(filters)
+    .where(_own, filters.c.name == bindparam("name"), filters.c.created_at == bindparam("created_at"))
+    .order_by(filters.c.id.desc())
+    .limit(1)
+)
 LAST_POSITION = select(func.coalesce(func.max(filters.c.position), 0).label("position")).where(_own)
 ADD = insert(filters, "user_id", "kind", *_written, "position", "subject", "created_at")
 CHANGE = filters.update().where(_the_filter).values({name: bindparam(f"new_{name}") for name in _written})
@@ -47,6 +53,10 @@ END_JOBS = (
         filter_jobs.c.status == "running",
     )
     .values(status="cancelled", finished_at=bindparam("now"), running_key=None, claim_token=None)
+)
+# The filters that processes have cached are out of date.
+SET_VERSION = (
+    users.update().where(users.c.id == bindparam("of_user")).values(filters_version=bindparam("new_filters_version"))
 )
 PURGE = filters.delete().where(
     filters.c.deleted_at < bindparam("before"), ~exists().where(filter_effects.c.filter_id == filters.c.id)
@@ -76,33 +86,37 @@ async def add_filter(
         "subject": None if subject is None else msgspec.json.encode(subject).decode(),
         "created_at": to_iso(now),
     }
-    await db.batch([Step(ADD, row)])
-    [added] = await db.query(LAST, {"of_user": user_id})
+    await db.batch([Step(ADD, row), step_to_set_version(user_id)])
+    [added] = await db.query(ADDED, {"of_user": user_id, "name": draft.name, "created_at": row["created_at"]})
     return to_filter(added)
 
 
 async def save_filter(db: Database, user_id: int, filter_id: int, draft: FilterDraft, now: datetime) -> bool:
     """Saves the filter as it is now, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {f"new_{name}": value for name, value in _row(draft).items()}
-    changed, _ = await db.batch([Step(CHANGE, row), Step(END_JOBS, _key(user_id, filter_id) | {"now": to_iso(now)})])
+    ended = Step(END_JOBS, _key(user_id, filter_id) | {"now": to_iso(now)})
+    changed, *_ = await db.batch([Step(CHANGE, row), ended, step_to_set_version(user_id)])
     return changed == 1
 
 
 async def enable_filter(db: Database, user_id: int, filter_id: int, *, enabled: bool) -> bool:
     """False when the user has no such filter."""
-    return await db.batch([Step(ENABLE, _key(user_id, filter_id) | {"new_enabled": int(enabled)})]) == [1]
+    row = _key(user_id, filter_id) | {"new_enabled": int(enabled)}
+    changed, _ = await db.batch([Step(ENABLE, row), step_to_set_version(user_id)])
+    return changed == 1
 
 
 async def set_filter_expiry(db: Database, user_id: int, filter_id: int, until: datetime | None) -> bool:
     """Enables the filter until then; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"new_expires_at": iso_or_none(until)}
-    return await db.batch([Step(SET_EXPIRY, row)]) == [1]
+    changed, _ = await db.batch([Step(SET_EXPIRY, row), step_to_set_version(user_id)])
+    return changed == 1
 
 
 async def delete_filter(db: Database, user_id: int, filter_id: int, now: datetime) -> bool:
     """Deletes the filter, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"now": to_iso(now)}
-    deleted, _ = await db.batch([Step(DELETE, row), Step(END_JOBS, row)])
+    deleted, *_ = await db.batch([Step(DELETE, row), Step(END_JOBS, row), step_to_set_version(user_id)])
     return deleted == 1
 
 
@@ -110,7 +124,12 @@ async def order_filters(db: Database, user_id: int, filter_ids: Sequence[int]) -
     """Gives the filters these positions, from 1 on."""
     rows = [_key(user_id, id) | {"new_position": position} for position, id in enumerate(filter_ids, 1)]
     if rows:
-        await db.batch([Step(SET_POSITION, rows)])
+        await db.batch([Step(SET_POSITION, rows), step_to_set_version(user_id)])
+
+
+def step_to_set_version(user_id: int) -> Step:
+    """The step that belongs to every change of the user's filters."""
+    return Step(SET_VERSION, {"of_user": user_id, "new_filters_version": token_hex(16)})
 
 
 async def purge_deleted_filters(db: Database, before: datetime) -> int:
@@ -127,7 +146,7 @@ def to_filter(row: Row) -> EntryFilter:
         kind=FilterKind(row["kind"]),
         name=row["name"],
         condition=row["query"],
-        scope=_scope(row),
+        scope=scope_of(row),
         actions=decode_actions(row["actions"]),
         stops=bool(row["stops"]),
         enabled=bool(row["enabled"]),
@@ -146,7 +165,7 @@ def decode_actions(stored: str) -> FilterActions:
     return msgspec.json.decode(stored, type=FilterActions)
 
 
-def _scope(row: Row) -> FilterScope:
+def scope_of(row: Row) -> FilterScope:
     kind = ScopeKind(row["scope"])
     id = {ScopeKind.ALL: None, ScopeKind.FOLDER: row["folder_id"], ScopeKind.FEED: row["subscription_id"]}[kind]
     return FilterScope(kind, id)

@@ -8,15 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, String, bindparam, case, func, literal, or_, select
+from sqlalchemy import Column, String, and_, bindparam, case, func, literal, or_, select
 
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.timestamps import to_iso
+from feedmill.store.columns import Id, Word, exact_text
 from feedmill.store.database import Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
-from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
+from feedmill.store.filters.apply_filters import steps_to_block_for_many, steps_to_label_entries
 from feedmill.store.filters.effect_conditions import CHANGES, POOL_TEXTS, new_effects
+from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.notifications import notification_queue
 from feedmill.store.pools.gather_entries import LOCK_GROUPS, batch_number
 from feedmill.store.schema import entries, filter_effects, filter_hits, filters, pool_items, states
@@ -24,20 +26,41 @@ from feedmill.store.webhooks.delivery_queue import steps_to_queue_matches
 
 _new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
 _at = bindparam("at", type_=String)
+_hits = json_rows("hits", Column("filter_id", Id), Column("guid", exact_text(512)))
+_number = select(func.count()).select_from(_hits).where(_hits.c.filter_id == filters.c.id).scalar_subquery()
 COUNT_HITS = (
     filters.update()
-    .where(filters.c.id == bindparam("of_filter"))
-    .values(hit_count=filters.c.hit_count + bindparam("number", type_=Integer), last_hit_at=bindparam("at"))
+    .where(filters.c.id.in_(select(_hits.c.filter_id)))
+    .values(hit_count=filters.c.hit_count + _number, last_hit_at=bindparam("at"))
 )
 HITS = insert_selected(
     filter_hits,
-    select(filters.c.id.label("a"), entries.c.id.label("b"), _at.label("c")).where(
-        filters.c.id == bindparam("of_filter"), *_new_entries
-    ),
+    select(filters.c.id.label("a"), entries.c.id.label("b"), _at.label("c"))
+    .select_from(_hits.join(filters, filters.c.id == _hits.c.filter_id))
+    .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _hits.c.guid)),
 )
-EFFECTS = {
-    action: insert_selected(filter_effects, new_effects.where(*_new_entries, changes))
-    for action, changes in CHANGES.items()
+# Nobody has read or marked a new entry yet, so most actions change it in any case.
+_effects = json_rows(
+    "effects", Column("filter_id", Id), Column("guid", exact_text(512)), Column("action", Word), Column("target_id", Id)
+)
+EFFECTS = insert_selected(
+    filter_effects,
+    select(
+        filters.c.user_id.label("a"),
+        _effects.c.action.label("b"),
+        entries.c.id.label("c"),
+        _effects.c.target_id.label("d"),
+        filters.c.id.label("e"),
+        literal(None, Id).label("f"),
+        _at.label("g"),
+    )
+    .select_from(_effects.join(filters, filters.c.id == _effects.c.filter_id))
+    .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _effects.c.guid)),
+)
+# These depend on something else: whether the label is still there, the right to fill the pool, a link.
+CONDITIONAL_EFFECTS = {
+    action: insert_selected(filter_effects, new_effects.where(*_new_entries, CHANGES[action]))
+    for action in (FilterAction.LABEL, FilterAction.POOL, FilterAction.FULL_TEXT)
 }
 
 _done = filter_effects.c
@@ -101,20 +124,31 @@ def steps_to_record_matches(
 
 
 def _steps_to_record(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
-    hits = [
-        {**same, "of_filter": each.filter_id, "guids": as_list(list(each.guids)), "number": len(each.guids)}
-        for each in matched
+    hits = {**same, "hits": as_rows([(each.filter_id, guid) for each in matched for guid in each.guids])}
+    changes = [(each.filter_id, *change, guids) for each in matched for change, guids in each.changes.items()]
+    effects = [
+        (filter_id, guid, str(action), target_id)
+        for filter_id, action, target_id, guids in changes
+        if action not in CONDITIONAL_EFFECTS
+        for guid in guids
     ]
-    effects: dict[FilterAction, list[dict[str, Any]]] = {}
-    for each in matched:
-        for (action, target_id), guids in each.changes.items():
-            row = {**same, "of_filter": each.filter_id, "guids": as_list(list(guids))}
-            effects.setdefault(action, []).append(row | {"action": action, "target": target_id, "job": None})
-    return [
-        Step(COUNT_HITS, hits),
-        Step(HITS, hits),
-        *(Step(EFFECTS[action], rows) for action, rows in effects.items()),
+    others = [
+        Step(CONDITIONAL_EFFECTS[action], {**same, **_effect_params(filter_id, action, target_id, guids)})
+        for filter_id, action, target_id, guids in changes
+        if action in CONDITIONAL_EFFECTS
     ]
+    plain = [Step(EFFECTS, {**same, "effects": as_rows(effects)})] if effects else []
+    return [Step(COUNT_HITS, hits), Step(HITS, hits), *plain, *others]
+
+
+def _effect_params(filter_id: int, action: FilterAction, target_id: int, guids: Sequence[str]) -> dict[str, Any]:
+    return {
+        "of_filter": filter_id,
+        "action": action,
+        "target": target_id,
+        "guids": as_list(list(guids)),
+        "job": None,
+    }
 
 
 def _steps_to_mark(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
@@ -123,14 +157,15 @@ def _steps_to_mark(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) ->
 
 
 def _steps_to_hide(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:
-    hidden: dict[int, list[MatchedFilter]] = {}
+    """Takes what is read or hidden from the unread lists of all users."""
+    by_subscription: dict[int, list[MatchedFilter]] = {}
     for each in matched:
-        hidden.setdefault(each.subscription_id, []).append(each)
-    return [
-        step
-        for subscription_id, some in sorted(hidden.items())
-        for step in steps_to_block_entries(subscription_id, feed_id, _guids(some, FilterAction.READ, FilterAction.HIDE))
-    ]
+        by_subscription.setdefault(each.subscription_id, []).append(each)
+    hidden = {
+        subscription_id: _guids(some, FilterAction.READ, FilterAction.HIDE)
+        for subscription_id, some in sorted(by_subscription.items())
+    }
+    return steps_to_block_for_many(feed_id, hidden)
 
 
 def _steps_to_label(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:

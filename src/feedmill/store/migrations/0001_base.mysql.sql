@@ -137,6 +137,7 @@ CREATE TABLE IF NOT EXISTS users (
   status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
   unread_list_id BIGINT NOT NULL DEFAULT '0',
   settings LONGTEXT,
+  filters_version VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   quota_feeds BIGINT,
   quota_bytes BIGINT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -145,6 +145,7 @@ CREATE TABLE IF NOT EXISTS users (
   status VARCHAR(32) COLLATE "C" DEFAULT 'active' NOT NULL,
   unread_list_id BIGINT DEFAULT '0' NOT NULL,
   settings TEXT,
+  filters_version VARCHAR(64) COLLATE "C",
   quota_feeds BIGINT,
   quota_bytes BIGINT,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,

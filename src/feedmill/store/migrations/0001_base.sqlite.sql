@@ -142,6 +142,7 @@ CREATE TABLE IF NOT EXISTS users (
   status VARCHAR(32) DEFAULT 'active' NOT NULL,
   unread_list_id INTEGER DEFAULT '0' NOT NULL,
   settings TEXT,
+  filters_version VARCHAR(64),
   quota_feeds INTEGER,
   quota_bytes INTEGER,
   created_at VARCHAR(24) NOT NULL,

@@ -27,6 +27,8 @@ users = table(
     # The user's unread list; mark-all-read replaces it by a new, empty one.
     Column("unread_list_id", Id, nullable=False, server_default="0"),
     Column("settings", LongText),
+    # Changes with every change of the user's filters, so that a refresh need not read them again; empty without any.
+    Column("filters_version", Token),
     Column("quota_feeds", Id),
     Column("quota_bytes", Id),
     timestamp("created_at", required=True),

@@ -3,7 +3,7 @@
 The form of the row depends on the database; see its module in this folder.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -59,13 +59,19 @@ class SearchableEntry(Protocol):
     def content_html(self) -> str | None: ...
 
 
-def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry]) -> list[Step]:
-    """The step that adds new entries to the index; it follows the step that stores them."""
+def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry], words: Mapping[str, dict[str, str]]) -> list[Step]:
+    """The step that adds new entries to the index; it follows the step that stores them.
+
+    `words` has the indexed words of those that were tokenized already, by guid.
+    """
     same = {"feed_id": feed_id}
     # By date, because FTS5 flushes its buffer before a row whose number is below that of the last row.
     by_date = sorted(new, key=attrgetter("sort_at"))
     rows = [
-        same | {"guid": entry.guid, "seconds": place_seconds(entry.sort_at)} | indexed_words(entry) for entry in by_date
+        same
+        | {"guid": entry.guid, "seconds": place_seconds(entry.sort_at)}
+        | (words.get(entry.guid) or indexed_words(entry))
+        for entry in by_date
     ]
     return [Step(ADD, rows)]
 

@@ -1,0 +1,30 @@
+"""Rows in one parameter come out as they went in, on every database."""
+
+from sqlalchemy import Column, select
+
+from feedmill.store.columns import Id, exact_text
+from feedmill.store.database import Database
+from feedmill.store.json_rows import as_rows, json_rows
+
+ROWS = json_rows("given", Column("number", Id), Column("guid", exact_text(512)))
+ALL = select(ROWS.c.number, ROWS.c.guid).order_by(ROWS.c.number)
+
+
+async def test_rows_come_out_as_they_went_in(any_db: Database) -> None:
+    given = [(1, "plain"), (2, 'it\'s "quoted" \\ %s :name'), (3, "陶窑 🏺"), (2**40, "")]
+
+    found = await any_db.query(ALL, {"given": as_rows(given)})
+
+    assert [(row["number"], row["guid"]) for row in found] == given
+
+
+async def test_no_rows_are_no_rows(any_db: Database) -> None:
+    assert await any_db.query(ALL, {"given": as_rows([])}) == []
+
+
+async def test_numbers_in_a_text_stay_text(any_db: Database) -> None:
+    given = [(1, "007"), (2, "1e3"), (3, "null"), (4, "Guid "), (5, "guid")]
+
+    found = await any_db.query(ALL, {"given": as_rows(given)})
+
+    assert [row["guid"] for row in found] == [guid for _, guid in given]
