@@ -80,7 +80,8 @@ def test_axe_finds_nothing_serious(browser_user: BrowserUserMaker) -> None:
     page.locator(".filter-card summary").first.click()
     found["a menu"] = serious(page)
     page.goto("/item/1?in=/all")
-    page.locator(".mute-menu summary").click()
+    page.keyboard.press("q")
+    expect(page.locator(".part.mute input[name=text]")).to_be_focused()
     found["the menu of an article"] = serious(page)
 
     assert {path: problems for path, problems in found.items() if problems} == {}
@@ -169,8 +170,8 @@ def test_a_word_is_muted_in_two_clicks_and_the_mute_is_undone(
 ) -> None:
     page = browser_user(at="/all", width=1440).page
     page.get_by_role("link", name="Backpressure, explained with a bakery").click()
-    page.locator(".article-bar").get_by_text("Mute", exact=True).first.click()
-    page.locator(".mute-menu").get_by_role("button", name="bakery").click()
+    page.locator(".article-menu > summary").click()
+    page.locator(".subjects").get_by_role("button", name="bakery").click()
 
     expect(page.locator(".toast")).to_contain_text("“bakery” is muted.")
     assert "bakery" in [each.name for each in stored(site_server, FilterKind.MUTE)]
@@ -189,10 +190,10 @@ def test_another_word_is_followed_for_a_week_by_keyboard(
     page.wait_for_selector(".pane .article")
 
     alice.press("q")
-    expect(page.locator(".mute-menu input[name=text]")).to_be_focused()
+    expect(page.locator(".part.mute input[name=text]")).to_be_focused()
     page.get_by_role("radio", name="Follow").check()
     page.get_by_role("radio", name="A week").check()
-    page.locator(".mute-menu input[name=text]").fill("water wheel")
+    page.locator(".part.mute input[name=text]").fill("water wheel")
     page.keyboard.press("Enter")
 
     expect(page.locator(".toast")).to_contain_text("You follow “water wheel” for a week.")
@@ -260,10 +261,15 @@ def test_everything_works_without_scripts(browser_user: BrowserUserMaker, site_s
     assert stored(site_server, FilterKind.MUTE) == []
 
 
-def test_what_is_selected_in_an_article_stands_in_the_menu(browser_user: BrowserUserMaker) -> None:
+def test_what_is_selected_in_an_article_is_muted_in_two_clicks(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
     page = browser_user(at="/item/1", width=1440).page
 
     page.locator(".article .body em").dblclick()
-    page.locator(".mute-menu > summary").click()
+    page.locator(".article-menu > summary").click()
+    expect(page.locator(".part.mute input[name=text]")).to_have_value("larch")
+    page.locator(".subjects .selected").click()
 
-    expect(page.locator(".mute-menu input[name=text]")).to_have_value("larch")
+    expect(page.locator(".toast")).to_contain_text("“larch” is muted.")
+    assert "larch" in [each.name for each in stored(site_server, FilterKind.MUTE)]

@@ -104,18 +104,19 @@ def test_a_swipe_shows_what_it_does_and_can_be_undone(browser_user: BrowserUserM
     expect(marked).not_to_contain_class("unread")
 
 
-def test_the_bar_of_an_article_has_five_actions_and_a_menu_with_the_rest(browser_user: BrowserUserMaker) -> None:
+def test_the_bar_of_an_article_has_four_actions_and_a_menu_with_the_rest(browser_user: BrowserUserMaker) -> None:
     alice, _ = on_a_phone(browser_user)
     alice.page.add_init_script("navigator.share = async (what) => { window.shared = what; }")
     alice.page.reload()
     alice.page.get_by_role("link", name="Larch, oak").tap()
     bar = alice.page.get_by_role("toolbar")
-    expect(bar.locator(".tool:visible .caption")).to_have_text(["Back", "Star", "Read later", "Next", "Mute", "More"])
+    expect(bar.locator(".tool:visible .caption")).to_have_text(["Back", "Star", "Read later", "Next", "More"])
 
     bar.locator(".article-menu > summary").tap()
     menu = bar.locator(".article-menu .sheet")
-    names = "Open original,Share,Copy link,Send by email,Fetch the full article,Read,Labels,Text and theme,Previous"
-    expect(menu.locator(".item:visible")).to_have_text(names.split(","))
+    links = ["Open original", "Share", "Copy link", "Send by email", "Fetch the full article"]
+    names = [*links, "Read", "Labels", "Mute or follow", "Text and theme", "Previous"]
+    expect(menu.locator(".item:visible")).to_have_text(names)
     assert serious(alice.page) == []
     menu.get_by_text("Text and theme").tap()
     expect(menu.get_by_text("Line height")).to_be_visible()
@@ -125,6 +126,18 @@ def test_the_bar_of_an_article_has_five_actions_and_a_menu_with_the_rest(browser
     shared = alice.page.evaluate("window.shared")
     assert shared["url"].startswith("https://example.org/")
     assert shared["title"] == alice.page.locator(".article h1").inner_text()
+
+
+def test_a_word_is_muted_in_two_taps(browser_user: BrowserUserMaker) -> None:
+    alice, _ = on_a_phone(browser_user)
+    alice.page.goto("/item/1?in=/all")
+
+    alice.page.locator(".article-menu > summary").tap()
+    alice.page.locator(".subjects").get_by_role("button", name="Flood").tap()
+
+    expect(alice.page.locator(".toast")).to_contain_text("“Flood” is muted.")
+    alice.page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(alice.page.locator(".toast")).to_contain_text("It was deleted.")
 
 
 def test_a_held_row_opens_a_menu_and_is_not_clicked(browser_user: BrowserUserMaker) -> None:

@@ -23,7 +23,7 @@ async def muted_by(site: Site, visitor: Visitor) -> list[EntryFilter]:
 async def test_an_article_offers_words_of_its_title_its_author_and_its_site(alice: Visitor) -> None:
     page = await alice.see((await alice.see("/all")).xpath("//a[@class='title']/@href")[0])
 
-    offered = page.xpath("//details[contains(@class, 'mute-menu')]//button[@name='subject']/@value")
+    offered = page.xpath("//div[@class='subjects']/button/@value")
     words = ["Queues", "forget", "lost", "broker", "teaches", "truth", "row"]
     assert offered == [*(f"word:{word}" for word in words), "author:N. Okafor", "site:example.org"]
 

@@ -1,18 +1,22 @@
-// What is selected in an article stands in the field of the menu that mutes and follows.
+// What is selected in an article can be muted and followed: it stands among the words of the menu, and in its field.
 
 import { one } from "./page.js";
 
 const LONGEST = 100;
 let selected = "";
 
-const read = () => (selected = String(getSelection()).trim());
+const read = () => (selected = String(getSelection()).trim().replace(/\s+/g, " "));
 
 // Before the click: it ends the selection.
-document.addEventListener("pointerdown", ({ target }) => target.closest?.(".mute-menu > summary") && read(), true);
+document.addEventListener("pointerdown", ({ target }) => target.closest?.(".article-menu > summary") && read(), true);
 document.addEventListener("keydown", () => (selected = ""), true);
 
 document.addEventListener("toggle", ({ target }) => {
-  if (!target.matches(".mute-menu[open]")) return;
+  if (!target.matches(".article-menu[open]")) return;
   const words = selected || read();
-  if (words && words.length <= LONGEST) one("[name=text]", target).value = words.replace(/\s+/g, " ");
+  const [term, field] = [one(".subjects .selected", target), one("[name=text]", target)];
+  term.hidden = !words || words.length > LONGEST;
+  if (term.hidden) return;
+  term.textContent = field.value = words;
+  term.value = `word:${words}`;
 }, true);
