@@ -239,7 +239,7 @@ async def test_a_feed_that_keeps_starred_entries_only_makes_tasks_when_asked(env
     [entry] = await env.rows(entries)
 
     for _ in range(2):
-        await env.db.batch(await image_task_steps(env.db, entry["id"], env.now))
+        await env.db.batch(await image_task_steps(env.db, [entry["id"]], env.now))
 
     assert [row["original_url"] for row in await tasks(env)] == [env.web.url("/a.png"), env.web.url("/b.png")]
 

@@ -13,18 +13,25 @@ ALL = select(ROWS.c.number, ROWS.c.guid).order_by(ROWS.c.number)
 async def test_rows_come_out_as_they_went_in(any_db: Database) -> None:
     given = [(1, "plain"), (2, 'it\'s "quoted" \\ %s :name'), (3, "陶窑 🏺"), (2**40, "")]
 
-    found = await any_db.query(ALL, {"given": as_rows(given)})
+    [rows] = as_rows(given)
+    found = await any_db.query(ALL, {"given": rows})
 
     assert [(row["number"], row["guid"]) for row in found] == given
 
 
-async def test_no_rows_are_no_rows(any_db: Database) -> None:
-    assert await any_db.query(ALL, {"given": as_rows([])}) == []
+def test_many_rows_are_several_parameters() -> None:
+    given = [(number, "g" * 500) for number in range(10_000)]
+
+    lists = as_rows(given)
+
+    assert (as_rows([]), len(lists)) == ([], 6)
+    assert max(map(len, lists)) < 1_000_100
 
 
 async def test_numbers_in_a_text_stay_text(any_db: Database) -> None:
     given = [(1, "007"), (2, "1e3"), (3, "null"), (4, "Guid "), (5, "guid")]
 
-    found = await any_db.query(ALL, {"given": as_rows(given)})
+    [rows] = as_rows(given)
+    found = await any_db.query(ALL, {"given": rows})
 
     assert [row["guid"] for row in found] == [guid for _, guid in given]

@@ -6,12 +6,13 @@ The number of statements then does not depend on the number of rows: D1 limits i
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Column, Text, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.selectable import TableValuedAlias
+
+from feedmill.store.drivers.sqlite_json_insert import json_lists
 
 # ruff: noqa: S608 (what is put together here are names of columns and types)
 
@@ -33,9 +34,9 @@ def json_rows(parameter: str, *columns: Column[Any]) -> TableValuedAlias:
     return RowsParameter(parameter, columns).table_valued(*columns).alias(parameter)
 
 
-def as_rows(rows: Sequence[Sequence[int | str]]) -> str:
-    """The form in which rows are passed to `json_rows`: JSON text, on all databases."""
-    return msgspec.json.encode(rows).decode()
+def as_rows(rows: Sequence[Sequence[int | str]]) -> list[str]:
+    """The form in which rows are passed to `json_rows`: JSON texts, most often one, of a size that D1 accepts."""
+    return [some.listed.decode() for some in json_lists(rows)]
 
 
 def _bound(element: RowsParameter, compiler: SQLCompiler, kw: Any) -> str:

@@ -12,22 +12,22 @@ from feedmill.store.archive.feed_images import (
     requeue_failed_images,
     steps_to_retry_images,
 )
-from feedmill.store.archive.image_tasks import steps_to_add_image_tasks
+from feedmill.store.archive.image_tasks import EntryImages, steps_to_add_image_tasks
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.read_entries import read_entry
+from feedmill.store.entries.read_entries import read_entries
 from feedmill.store.entries.visible_entries import visible_entries
 
 # Of the newest entries without tasks; the next request continues with the others.
 ENTRIES_AT_ONCE = 200
 
 
-async def image_task_steps(db: Database, entry_id: int, now: datetime) -> list[Step]:
-    """The steps that add image tasks for an entry, for the batch that stars it."""
-    entry = await read_entry(db, entry_id)
-    if entry is None:
-        return []
-    addresses = find_image_urls(entry.content_html or "", entry.base_url, MAX_IMAGES)
-    return steps_to_add_image_tasks(entry.feed_id, entry_id, addresses, now)
+async def image_task_steps(db: Database, entry_ids: Sequence[int], now: datetime) -> list[Step]:
+    """The steps that add image tasks for entries, for the batch that stars them."""
+    wanted = [
+        EntryImages(entry.feed_id, entry.id, find_image_urls(entry.content_html or "", entry.base_url, MAX_IMAGES))
+        for entry in await read_entries(db, entry_ids)
+    ]
+    return steps_to_add_image_tasks(wanted, now)
 
 
 async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now: datetime) -> int:
@@ -37,7 +37,7 @@ async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now
     """
     visible = sorted(await visible_entries(db, user_id, ids))
     if visible:
-        wanted = [step for id in visible for step in await image_task_steps(db, id, now)]
+        wanted = await image_task_steps(db, visible, now)
         await db.batch([*wanted, *steps_to_retry_images(visible, now)])
     return len(visible)
 
@@ -51,6 +51,6 @@ async def fetch_missing_images(db: Database, user_id: int, subscription_id: int,
     """Makes waiting images of a feed due now, and adds tasks for entries without any; how many."""
     feed_id = (await find_subscription(db, user_id, subscription_id)).feed_id
     unasked = await entries_without_images(db, feed_id, ENTRIES_AT_ONCE)
-    steps = [step for entry_id in unasked for step in await image_task_steps(db, entry_id, now)]
+    steps = await image_task_steps(db, unasked, now)
     await db.batch(steps)
     return await make_waiting_images_due(db, feed_id, now) + sum(len(step.params) for step in steps)

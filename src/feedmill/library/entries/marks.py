@@ -124,4 +124,4 @@ async def copies_to_read(db: Database, user_id: int, ids: Sequence[int], marks: 
 async def _images(db: Database, visible: dict[int, str], now: datetime) -> list[Step]:
     """Queues the images of newly starred entries whose feeds archive only those."""
     wanting = sorted(id for id, policy in visible.items() if policy == ArchivePolicy.STARRED)
-    return [step for id in wanting for step in await image_task_steps(db, id, now)]
+    return await image_task_steps(db, wanting, now)

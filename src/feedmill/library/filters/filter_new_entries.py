@@ -27,7 +27,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.add_entries import steps_to_add_images
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
 from feedmill.store.filters.active_filters import NO_NAMES, filtering_subscribers, names_of_subscriptions
-from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
+from feedmill.store.filters.apply_filters import LabelledEntry, steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
 from feedmill.store.search.index import text_size
@@ -67,7 +67,7 @@ async def filter_writes(
     size = text_size(decision.changes.new) * (1 + sum(len(each.plan.without_words) for each in filters) // 10)
     blocked, matched = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters)
     return [
-        *_steps(feed.id, subscribers, decision.changes.new, blocked),
+        *_rule_steps(feed.id, subscribers, decision.changes.new, blocked),
         *_full_text_steps(feed.id, subscribers, blocked, decision),
         *steps_to_record_matches(feed.id, claim.token, matched, now, now + later_for),
         *_image_steps(feed, decision, matched),
@@ -141,16 +141,17 @@ def blocked_guids(subscribers: Sequence[SubscriberSettings], entries: Mapping[st
     }
 
 
-def _steps(
+def _rule_steps(
     feed_id: int, subscribers: Sequence[SubscriberSettings], new: Sequence[NewEntry], blocked: BlockedGuids
 ) -> list[Step]:
-    steps: list[Step] = []
-    for one in subscribers:
-        out = blocked.get(one.subscription_id, NO_GUIDS)
-        left = [entry.guid for entry in new if entry.guid not in out]
-        steps += steps_to_block_entries(one.subscription_id, feed_id, sorted(out))
-        steps += steps_to_label_entries(one.user_id, one.settings.label_ids, feed_id, left)
-    return steps
+    labelled = [
+        LabelledEntry(one.user_id, label_id, entry.guid)
+        for one in subscribers
+        for label_id in one.settings.label_ids
+        for entry in new
+        if entry.guid not in blocked.get(one.subscription_id, NO_GUIDS)
+    ]
+    return [*steps_to_block_entries(feed_id, blocked), *steps_to_label_entries(feed_id, labelled)]
 
 
 def _full_text_steps(

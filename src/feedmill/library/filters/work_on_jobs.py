@@ -126,8 +126,8 @@ class FilterJobWorker:
     async def _image_steps(self, own: EntryFilter, ids: Sequence[int], now: datetime) -> list[Step]:
         """Queues the images of starred entries whose feeds archive only those."""
         visible = await visible_entries(self.db, own.user_id, ids)
-        wanting = [id for id, policy in visible.items() if policy == ArchivePolicy.STARRED]
-        return [step for id in sorted(wanting) for step in await image_task_steps(self.db, id, now)]
+        wanting = sorted(id for id, policy in visible.items() if policy == ArchivePolicy.STARRED)
+        return await image_task_steps(self.db, wanting, now)
 
     async def _undoing(self, job: ClaimedFilterJob) -> ChunkWork:
         wanted = EffectsToUndo(job.user_id, job.filter_id, job.created_at, job.undoes_job_id)

@@ -193,11 +193,23 @@ async def record_garbage_if_unused(db: Database, key: str, now: datetime) -> Non
 # --- adding and reading -----------------------------------------------------------------------------------
 
 
-def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[str], now: datetime) -> list[Step]:
-    """The steps that add tasks for an entry's images; existing ones stay unchanged."""
+class EntryImages(NamedTuple):
+    """The images of an entry, in their order."""
+
+    feed_id: int
+    entry_id: int
+    addresses: Sequence[str]
+
+
+def steps_to_add_image_tasks(wanted: Sequence[EntryImages], now: datetime) -> list[Step]:
+    """The step that adds tasks for the images of entries; existing ones stay unchanged."""
     at = to_iso(now)
-    same = {"feed_id": feed_id, "entry_id": entry_id, "next_attempt_at": at, "created_at": at, "updated_at": at}
-    rows = [same | {"position": position, "original_url": url} for position, url in enumerate(addresses)]
+    same = {"next_attempt_at": at, "created_at": at, "updated_at": at}
+    rows = [
+        same | {"feed_id": each.feed_id, "entry_id": each.entry_id, "position": position, "original_url": url}
+        for each in wanted
+        for position, url in enumerate(each.addresses)
+    ]
     return [Step(ADD, rows)] if rows else []
 
 

@@ -3,12 +3,15 @@
 `feedmill show --json` prints these structs. Scripts rely on the names of their fields: add some, rename none.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 from sqlalchemy import bindparam, select
 
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, feeds, image_tasks, revisions
 
 LATEST = (
@@ -30,15 +33,13 @@ LATEST = (
 )
 # For the refresh alone.
 _INTERNAL = ("refresh_token", "digest")
-ONE = (
-    select(
-        *(column for column in entries.c if column.name not in _INTERNAL),
-        feeds.c.url.label("feed_url"),
-        feeds.c.title.label("feed_title"),
-    )
-    .join(feeds, feeds.c.id == entries.c.feed_id)
-    .where(entries.c.id == bindparam("entry_id"))
-)
+_stored = select(
+    *(column for column in entries.c if column.name not in _INTERNAL),
+    feeds.c.url.label("feed_url"),
+    feeds.c.title.label("feed_title"),
+).join(feeds, feeds.c.id == entries.c.feed_id)
+ONE = _stored.where(entries.c.id == bindparam("entry_id"))
+MANY = _stored.where(one_of(entries.c.id, "ids")).order_by(entries.c.id)
 REVISIONS = (
     select(*(column for column in revisions.c if column.name not in _INTERNAL))
     .where(revisions.c.entry_id == bindparam("entry_id"))
@@ -127,6 +128,11 @@ async def latest_entries(db: Database, feed_id: int, most: int) -> list[LatestEn
 async def read_entry(db: Database, entry_id: int) -> StoredEntry | None:
     rows = await db.query(ONE, {"entry_id": entry_id})
     return _to_stored_entry(rows[0]) if rows else None
+
+
+async def read_entries(db: Database, ids: Sequence[int]) -> list[StoredEntry]:
+    """Those of these entries that are there, by id."""
+    return [_to_stored_entry(row) for row in await db.query(MANY, {"ids": as_list(list(ids))})] if ids else []
 
 
 async def revisions_of(db: Database, entry_id: int) -> list[StoredRevision]:

@@ -1,57 +1,74 @@
-"""Steps that apply a subscriber's filters to new entries, and sample entries to preview filters on."""
+"""Steps that apply the rules of subscribers to new entries: some are not unread, others get labels.
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+They follow the steps that add the entries. Their number does not depend on that of the subscribers.
+"""
 
-from sqlalchemy import Integer, bindparam, select
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
+from sqlalchemy import Column, and_, bindparam, exists, func, select
+
+from feedmill.store.columns import Id, exact_text
 from feedmill.store.database import Step
-from feedmill.store.dialect import as_list, insert_selected, one_of
+from feedmill.store.dialect import insert_selected
+from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.schema import entries, entry_labels, labels, subscriptions, unread, users
 
-_subscription = subscriptions.c.id == bindparam("subscription")
-_its_list = (
-    select(users.c.unread_list_id).join(subscriptions, subscriptions.c.user_id == users.c.id).where(_subscription)
+_blocked = json_rows("blocked", Column("of_subscription", Id), Column("guid", exact_text(512)))
+_named = and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _blocked.c.guid)
+_numbers = (
+    select(_blocked.c.of_subscription, func.count().label("n")).group_by(_blocked.c.of_subscription).subquery("numbers")
 )
-_named = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
 # Only for a subscription that is still there and not paused, as the refresh counted them.
 UNCOUNT = (
     subscriptions.update()
-    .where(_subscription, subscriptions.c.feed_id == bindparam("feed"), subscriptions.c.paused == 0)
-    .values(unread_count=subscriptions.c.unread_count - bindparam("number", type_=Integer))
+    .where(
+        subscriptions.c.id == _numbers.c.of_subscription,
+        subscriptions.c.feed_id == bindparam("feed"),
+        subscriptions.c.paused == 0,
+    )
+    .values(unread_count=subscriptions.c.unread_count - _numbers.c.n)
 )
-# By the primary key, because there is no index by entry.
+_lists = (
+    select(users.c.unread_list_id)
+    .join(subscriptions, subscriptions.c.user_id == users.c.id)
+    .where(subscriptions.c.id.in_(select(_blocked.c.of_subscription)))
+)
+# By the first columns of the primary key, because there is no index by entry.
 DROP_UNREAD = unread.delete().where(
-    unread.c.list_id.in_(_its_list),
-    unread.c.sort_at.in_(select(entries.c.sort_at).where(*_named)),
-    # The + 0 keeps SQLite from probing every pair of time and entry.
-    (unread.c.entry_id + 0).in_(select(entries.c.id).where(*_named)),
-    unread.c.subscription_id == bindparam("subscription"),
+    unread.c.list_id.in_(_lists),
+    unread.c.sort_at.in_(select(entries.c.sort_at).join(_blocked, _named)),
+    exists().where(_named, entries.c.id == unread.c.entry_id, _blocked.c.of_subscription == unread.c.subscription_id),
 )
+_labelled = json_rows("labelled", Column("of_user", Id), Column("label_id", Id), Column("guid", exact_text(512)))
 LABEL = insert_selected(
     entry_labels,
     select(labels.c.id.label("a"), entries.c.id.label("b"), entries.c.sort_at.label("c"))
-    .select_from(labels.join(entries, entries.c.feed_id == bindparam("feed")))
-    .where(labels.c.user_id == bindparam("of_user"), one_of(labels.c.id, "label_ids"), one_of(entries.c.guid, "guids")),
+    .select_from(
+        _labelled.join(labels, and_(labels.c.id == _labelled.c.label_id, labels.c.user_id == _labelled.c.of_user))
+    )
+    .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _labelled.c.guid)),
 )
 
 
-def steps_to_block_entries(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
-    """Removes these new entries from the subscriber's unread list; follows the steps that added them."""
-    return steps_to_block_for_many(feed_id, {subscription_id: guids})
+class LabelledEntry(NamedTuple):
+    """A label of a user for a new entry."""
+
+    user_id: int
+    label_id: int
+    guid: str
 
 
-def steps_to_block_for_many(feed_id: int, guids: Mapping[int, Sequence[str]]) -> list[Step]:
-    """Removes new entries from the unread lists of several subscribers: by subscription, their guids."""
-    rows = [
-        {"subscription": subscription_id, "feed": feed_id, "guids": as_list(list(some)), "number": len(some)}
-        for subscription_id, some in guids.items()
-        if some
+def steps_to_block_entries(feed_id: int, guids: Mapping[int, Collection[str]]) -> list[Step]:
+    """Removes new entries from the unread lists of subscribers: by subscription, their guids."""
+    rows = [(subscription_id, guid) for subscription_id, some in sorted(guids.items()) for guid in sorted(some)]
+    return [
+        Step(statement, {"feed": feed_id, "blocked": some})
+        for some in as_rows(rows)
+        for statement in (UNCOUNT, DROP_UNREAD)
     ]
-    return [Step(UNCOUNT, rows), Step(DROP_UNREAD, rows)] if rows else []
 
 
-def steps_to_label_entries(user_id: int, label_ids: Sequence[int], feed_id: int, guids: Sequence[str]) -> list[Step]:
-    """Adds these labels to these new entries, as far as the user still has them."""
-    params: dict[str, Any] = {"of_user": user_id, "feed": feed_id, "guids": as_list(list(guids))}
-    return [Step(LABEL, params | {"label_ids": as_list(list(label_ids))})] if label_ids and guids else []
+def steps_to_label_entries(feed_id: int, labelled: Sequence[LabelledEntry]) -> list[Step]:
+    """Adds labels to new entries, as far as their users still have them."""
+    return [Step(LABEL, {"feed": feed_id, "labelled": some}) for some in as_rows(labelled)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import String, bindparam, exists, func, literal, select
+from sqlalchemy import BindParameter, String, bindparam, exists, func, literal, select
 from sqlalchemy.sql import Executable
 
 from feedmill.model.filters.entry_filter import FilterAction
@@ -17,7 +17,7 @@ from feedmill.store.columns import Id, Word
 from feedmill.store.database import Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.entries.unread_changes import unread_changes
-from feedmill.store.filters.effect_conditions import CHANGES, POOL_TEXTS, new_effects
+from feedmill.store.filters.effect_conditions import POOL_TEXTS, effect_conditions
 from feedmill.store.pools.gather_entries import batch_number
 from feedmill.store.schema import (
     entries,
@@ -43,9 +43,19 @@ COUNT_HITS = (
 HITS = insert_selected(
     filter_hits, select(filters.c.id.label("a"), entries.c.id.label("b"), _at.label("c")).where(_of_filter, _chosen)
 )
+_target: BindParameter[int] = bindparam("target", type_=Id)
+_effects = select(
+    filters.c.user_id.label("a"),
+    bindparam("action", type_=String).label("b"),
+    entries.c.id.label("c"),
+    _target.label("d"),
+    filters.c.id.label("e"),
+    bindparam("job", type_=Id).label("f"),
+    _at.label("g"),
+).where(_of_filter, _chosen)
 EFFECTS = {
-    action: insert_selected(filter_effects, new_effects.where(_chosen, changes))
-    for action, changes in CHANGES.items()
+    action: insert_selected(filter_effects, _effects.where(changes))
+    for action, changes in effect_conditions(_target).items()
     if action is not FilterAction.NOTIFY
 }
 

@@ -7,7 +7,7 @@ from secrets import token_hex
 from typing import Any
 
 import msgspec
-from sqlalchemy import and_, bindparam, exists, func, select
+from sqlalchemy import Column, and_, bindparam, exists, func, select
 
 from feedmill.model.filters.entry_filter import (
     EntryFilter,
@@ -19,8 +19,10 @@ from feedmill.model.filters.entry_filter import (
     ScopeKind,
 )
 from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.columns import Id
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
+from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.schema import filter_effects, filter_jobs, filters, users
 
 _own = and_(filters.c.user_id == bindparam("of_user"), filters.c.deleted_at.is_(None))
@@ -39,7 +41,10 @@ ADDED = (
 LAST_POSITION = select(func.coalesce(func.max(filters.c.position), 0).label("position")).where(_own)
 ADD = insert(filters, "user_id", "kind", *_written, "position", "subject", "created_at")
 CHANGE = filters.update().where(_the_filter).values({name: bindparam(f"new_{name}") for name in _written})
-SET_POSITION = filters.update().where(_the_filter).values(position=bindparam("new_position"))
+_positions = json_rows("positions", Column("of_filter", Id), Column("new_position", Id))
+SET_POSITIONS = (
+    filters.update().where(_own, filters.c.id == _positions.c.of_filter).values(position=_positions.c.new_position)
+)
 ENABLE = filters.update().where(_the_filter).values(enabled=bindparam("new_enabled"))
 SET_EXPIRY = filters.update().where(_the_filter).values(expires_at=bindparam("new_expires_at"), enabled=1)
 DELETE = filters.update().where(_the_filter).values(enabled=0, deleted_at=bindparam("now"))
@@ -122,9 +127,9 @@ async def delete_filter(db: Database, user_id: int, filter_id: int, now: datetim
 
 async def order_filters(db: Database, user_id: int, filter_ids: Sequence[int]) -> None:
     """Gives the filters these positions, from 1 on."""
-    rows = [_key(user_id, id) | {"new_position": position} for position, id in enumerate(filter_ids, 1)]
-    if rows:
-        await db.batch([Step(SET_POSITION, rows), step_to_set_version(user_id)])
+    rows = [(id, position) for position, id in enumerate(filter_ids, 1)]
+    steps = [Step(SET_POSITIONS, {"of_user": user_id, "positions": some}) for some in as_rows(rows)]
+    await db.batch([*steps, step_to_set_version(user_id)])
 
 
 def step_to_set_version(user_id: int) -> Step:

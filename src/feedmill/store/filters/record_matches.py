@@ -1,7 +1,7 @@
 """Steps that record what filters matched among the new entries of a refresh, and do what they say.
 
-They follow the steps that add the entries and their unread rows. First come the rows of the filters, which are locked
-thereby: a user who is deleted meanwhile is no error.
+They follow the steps that add the entries and their unread rows. There are as many of them for one filter as for many.
+First come the rows of the filters, which are locked: a user who is deleted meanwhile is no error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, String, and_, bindparam, case, func, literal, or_, select
+from sqlalchemy.sql import Executable
 
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.timestamps import to_iso
@@ -16,22 +17,28 @@ from feedmill.store.columns import Id, Word, exact_text
 from feedmill.store.database import Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
-from feedmill.store.filters.apply_filters import steps_to_block_for_many, steps_to_label_entries
-from feedmill.store.filters.effect_conditions import CHANGES, POOL_TEXTS, new_effects
+from feedmill.store.filters.apply_filters import steps_to_block_entries
+from feedmill.store.filters.effect_conditions import POOL_TEXTS, effect_conditions
 from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.notifications import notification_queue
 from feedmill.store.pools.gather_entries import LOCK_GROUPS, batch_number
-from feedmill.store.schema import entries, filter_effects, filter_hits, filters, pool_items, states
+from feedmill.store.schema import entries, entry_labels, filter_effects, filter_hits, filters, pool_items, states
 from feedmill.store.webhooks.delivery_queue import steps_to_queue_matches
 
 _new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
 _at = bindparam("at", type_=String)
 _hits = json_rows("hits", Column("filter_id", Id), Column("guid", exact_text(512)))
-_number = select(func.count()).select_from(_hits).where(_hits.c.filter_id == filters.c.id).scalar_subquery()
+# In one order: two refreshes may match the same filters.
+LOCK_FILTERS = select(filters.c.id).where(one_of(filters.c.id, "filters")).order_by(filters.c.id).with_for_update()
+_numbers = (
+    select(_hits.c.filter_id.label("of_filter"), func.count().label("n"))
+    .group_by(_hits.c.filter_id)
+    .subquery("numbers")
+)
 COUNT_HITS = (
     filters.update()
-    .where(filters.c.id.in_(select(_hits.c.filter_id)))
-    .values(hit_count=filters.c.hit_count + _number, last_hit_at=bindparam("at"))
+    .where(filters.c.id == _numbers.c.of_filter)
+    .values(hit_count=filters.c.hit_count + _numbers.c.n, last_hit_at=bindparam("at"))
 )
 HITS = insert_selected(
     filter_hits,
@@ -39,12 +46,10 @@ HITS = insert_selected(
     .select_from(_hits.join(filters, filters.c.id == _hits.c.filter_id))
     .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _hits.c.guid)),
 )
-# Nobody has read or marked a new entry yet, so most actions change it in any case.
 _effects = json_rows(
     "effects", Column("filter_id", Id), Column("guid", exact_text(512)), Column("action", Word), Column("target_id", Id)
 )
-EFFECTS = insert_selected(
-    filter_effects,
+_new_effects = (
     select(
         filters.c.user_id.label("a"),
         _effects.c.action.label("b"),
@@ -55,12 +60,15 @@ EFFECTS = insert_selected(
         _at.label("g"),
     )
     .select_from(_effects.join(filters, filters.c.id == _effects.c.filter_id))
-    .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _effects.c.guid)),
+    .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _effects.c.guid))
 )
-# These depend on something else: whether the label is still there, the right to fill the pool, a link.
-CONDITIONAL_EFFECTS = {
-    action: insert_selected(filter_effects, new_effects.where(*_new_entries, CHANGES[action]))
-    for action in (FilterAction.LABEL, FilterAction.POOL, FilterAction.FULL_TEXT)
+# Nobody has read or marked a new entry yet, so most actions change it in any case. Others depend on something else:
+# whether the label is still there, the right to fill the pool, a link.
+EFFECTS = insert_selected(filter_effects, _new_effects)
+CONDITIONAL_EFFECTS: dict[FilterAction, InsertNew] = {
+    action: insert_selected(filter_effects, _new_effects.where(changes))
+    for action, changes in effect_conditions(_effects.c.target_id).items()
+    if action in (FilterAction.LABEL, FilterAction.POOL, FilterAction.FULL_TEXT)
 }
 
 _done = filter_effects.c
@@ -82,6 +90,12 @@ MARK = InsertNew(states).from_select(
     )
     .where(*_new_entries, or_(*(_done.action == action for action in MARKS)))
     .group_by(_done.user_id, _done.entry_id),
+)
+LABEL = insert_selected(
+    entry_labels,
+    select(_done.target_id.label("a"), entries.c.id.label("b"), entries.c.sort_at.label("c"))
+    .join(entries, entries.c.id == _done.entry_id)
+    .where(*_new_entries, _done.action == FilterAction.LABEL),
 )
 ADD_TO_POOLS = tuple(
     InsertNew(pool_items).from_select(
@@ -115,7 +129,7 @@ def steps_to_record_matches(
         *_steps_to_record(same, sorted(matched)),
         *_steps_to_mark(same | {"later_until": to_iso(later_until)}, matched),
         *_steps_to_hide(feed_id, matched),
-        *_steps_to_label(feed_id, matched),
+        *_steps_to_label(same, matched),
         *_steps_to_fill_pools(same, matched),
         *steps_to_queue_full_texts(feed_id, _guids(matched, FilterAction.FULL_TEXT), now),
         *steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
@@ -124,31 +138,21 @@ def steps_to_record_matches(
 
 
 def _steps_to_record(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
-    hits = {**same, "hits": as_rows([(each.filter_id, guid) for each in matched for guid in each.guids])}
-    changes = [(each.filter_id, *change, guids) for each in matched for change, guids in each.changes.items()]
-    effects = [
-        (filter_id, guid, str(action), target_id)
-        for filter_id, action, target_id, guids in changes
-        if action not in CONDITIONAL_EFFECTS
-        for guid in guids
+    hits = [(each.filter_id, guid) for each in matched for guid in each.guids]
+    by_statement: dict[Executable, list[tuple[int, str, str, int]]] = {}
+    for each in matched:
+        for (action, target_id), guids in each.changes.items():
+            rows = by_statement.setdefault(CONDITIONAL_EFFECTS.get(action, EFFECTS), [])
+            rows += [(each.filter_id, guid, str(action), target_id) for guid in guids]
+    return [
+        Step(LOCK_FILTERS, {"filters": as_list([each.filter_id for each in matched])}),
+        *(Step(statement, {**same, "hits": some}) for some in as_rows(hits) for statement in (COUNT_HITS, HITS)),
+        *(
+            Step(statement, {**same, "effects": some})
+            for statement, effects in by_statement.items()
+            for some in as_rows(effects)
+        ),
     ]
-    others = [
-        Step(CONDITIONAL_EFFECTS[action], {**same, **_effect_params(filter_id, action, target_id, guids)})
-        for filter_id, action, target_id, guids in changes
-        if action in CONDITIONAL_EFFECTS
-    ]
-    plain = [Step(EFFECTS, {**same, "effects": as_rows(effects)})] if effects else []
-    return [Step(COUNT_HITS, hits), Step(HITS, hits), *plain, *others]
-
-
-def _effect_params(filter_id: int, action: FilterAction, target_id: int, guids: Sequence[str]) -> dict[str, Any]:
-    return {
-        "of_filter": filter_id,
-        "action": action,
-        "target": target_id,
-        "guids": as_list(list(guids)),
-        "job": None,
-    }
 
 
 def _steps_to_mark(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
@@ -158,24 +162,15 @@ def _steps_to_mark(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) ->
 
 def _steps_to_hide(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:
     """Takes what is read or hidden from the unread lists of all users."""
-    by_subscription: dict[int, list[MatchedFilter]] = {}
+    hidden: dict[int, set[str]] = {}
     for each in matched:
-        by_subscription.setdefault(each.subscription_id, []).append(each)
-    hidden = {
-        subscription_id: _guids(some, FilterAction.READ, FilterAction.HIDE)
-        for subscription_id, some in sorted(by_subscription.items())
-    }
-    return steps_to_block_for_many(feed_id, hidden)
+        hidden.setdefault(each.subscription_id, set()).update(_guids([each], FilterAction.READ, FilterAction.HIDE))
+    return steps_to_block_entries(feed_id, hidden)
 
 
-def _steps_to_label(feed_id: int, matched: Sequence[MatchedFilter]) -> list[Step]:
-    return [
-        step
-        for each in matched
-        for (action, label_id), guids in each.changes.items()
-        if action is FilterAction.LABEL
-        for step in steps_to_label_entries(each.user_id, [label_id], feed_id, guids)
-    ]
+def _steps_to_label(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
+    guids = _guids(matched, FilterAction.LABEL)
+    return [Step(LABEL, {**same, "guids": as_list(guids)})] if guids else []
 
 
 def _steps_to_fill_pools(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
