@@ -63,6 +63,9 @@ END_JOBS = (
 SET_VERSION = (
     users.update().where(users.c.id == bindparam("of_user")).values(filters_version=bindparam("new_filters_version"))
 )
+SET_VERSION_FOR_FILTER = SET_VERSION.where(
+    exists().where(filters.c.user_id == bindparam("of_user"), filters.c.id == bindparam("of_filter"))
+)
 PURGE = filters.delete().where(
     filters.c.deleted_at < bindparam("before"), ~exists().where(filter_effects.c.filter_id == filters.c.id)
 )
@@ -100,28 +103,28 @@ async def save_filter(db: Database, user_id: int, filter_id: int, draft: FilterD
     """Saves the filter as it is now, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {f"new_{name}": value for name, value in _row(draft).items()}
     ended = Step(END_JOBS, _key(user_id, filter_id) | {"now": to_iso(now)})
-    changed, *_ = await db.batch([Step(CHANGE, row), ended, step_to_set_version(user_id)])
+    changed, *_ = await db.batch([Step(CHANGE, row), ended, _step_to_set_version_for(user_id, filter_id)])
     return changed == 1
 
 
 async def enable_filter(db: Database, user_id: int, filter_id: int, *, enabled: bool) -> bool:
     """False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"new_enabled": int(enabled)}
-    changed, _ = await db.batch([Step(ENABLE, row), step_to_set_version(user_id)])
+    changed, _ = await db.batch([Step(ENABLE, row), _step_to_set_version_for(user_id, filter_id)])
     return changed == 1
 
 
 async def set_filter_expiry(db: Database, user_id: int, filter_id: int, until: datetime | None) -> bool:
     """Enables the filter until then; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"new_expires_at": iso_or_none(until)}
-    changed, _ = await db.batch([Step(SET_EXPIRY, row), step_to_set_version(user_id)])
+    changed, _ = await db.batch([Step(SET_EXPIRY, row), _step_to_set_version_for(user_id, filter_id)])
     return changed == 1
 
 
 async def delete_filter(db: Database, user_id: int, filter_id: int, now: datetime) -> bool:
     """Deletes the filter, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"now": to_iso(now)}
-    deleted, *_ = await db.batch([Step(DELETE, row), Step(END_JOBS, row), step_to_set_version(user_id)])
+    deleted, *_ = await db.batch([Step(DELETE, row), Step(END_JOBS, row), _step_to_set_version_for(user_id, filter_id)])
     return deleted == 1
 
 
@@ -135,6 +138,11 @@ async def order_filters(db: Database, user_id: int, filter_ids: Sequence[int]) -
 def step_to_set_version(user_id: int) -> Step:
     """The step that belongs to every change of the user's filters."""
     return Step(SET_VERSION, {"of_user": user_id, "new_filters_version": token_hex(16)})
+
+
+def _step_to_set_version_for(user_id: int, filter_id: int) -> Step:
+    """The same for one filter; it changes nothing when the user has no such filter."""
+    return Step(SET_VERSION_FOR_FILTER, _key(user_id, filter_id) | {"new_filters_version": token_hex(16)})
 
 
 async def purge_deleted_filters(db: Database, before: datetime) -> int:
