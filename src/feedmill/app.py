@@ -25,7 +25,7 @@ from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.hubs.callbacks import hub_reachable_site
 from feedmill.library.hubs.subscribe_feeds import HubSubscriber
 from feedmill.library.hubs.use_pushes import PushUser
-from feedmill.library.notifications.service import Notifications, make_notifications
+from feedmill.library.notifications.service import DEFAULT_CONTACT, Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.output_feeds.addresses import announcing_hub
 from feedmill.library.output_feeds.announce import FeedAnnouncer
@@ -89,7 +89,8 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             webhooks, bookmarks = Webhooks(outbound_tools), Bookmarks(outbound_tools)
             encryption = Encryption.of(settings)
             apprise = AppriseSender.of(settings.allow_private)
-            notifications = make_notifications(outbound_tools, encryption, apprise, blobs)
+            contact = settings.public_url or DEFAULT_CONTACT
+            notifications = make_notifications(outbound_tools, encryption, apprise, blobs, contact)
             announcer = make_announcer(settings, outbound_tools, encryption)
             writers = RefreshWriters(
                 pools=pools.gatherer.pool_writes,

@@ -19,6 +19,8 @@ EXTRA_OF_PACKAGE = {
     "redis": "scale",
     "re2": "regex",
     "apprise": "notify",
+    "py_vapid": "notify",
+    "pywebpush": "notify",
 }
 
 

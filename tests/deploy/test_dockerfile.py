@@ -34,13 +34,16 @@ def test_it_runs_as_nobody_in_particular() -> None:
 
 
 def test_only_what_the_lock_names_is_installed() -> None:
-    [runtime, build, ours] = [install for line in LINES for install in re.findall(r"pip install [^&]*", line)]
-    [wheel] = [build for line in LINES for build in re.findall(r"pip wheel [^&]*", line)]
+    [build, built, runtime, ours] = [install for line in LINES for install in re.findall(r"pip install [^&]*", line)]
+    [wheel_of_lock, wheel] = [build for line in LINES for build in re.findall(r"pip wheel [^&]*", line)]
 
     assert "--require-hashes --requirement requirements-all.lock" in runtime
     assert "--require-hashes --requirement requirements-build.lock" in build
+    assert "--require-hashes --requirement built.lock" in wheel_of_lock
+    assert "--no-deps --no-build-isolation" in wheel_of_lock
     assert "--no-deps --no-build-isolation" in wheel
     assert "--no-deps" in ours
+    assert "--no-deps" in built
     assert "pip" not in " ".join(LAST_STAGE)
 
 

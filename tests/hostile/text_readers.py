@@ -102,6 +102,7 @@ from feedmill.outbound import (
     content_encoding,
     encrypted_options,
     http_response,
+    push_encryption,
     request_headers,
     response_headers,
     urls,
@@ -510,6 +511,7 @@ READERS: dict[str, Read] = {
     "library.entries.text_diff.diff_text": lambda text: text_diff.diff_text("a. " * 600 + text, "b. " * 600 + text),
     "library.archive.line_diff.diff_lines": lambda text: line_diff.diff_lines(*_versions(text)),
     # HTTP
+    "outbound.push_encryption.check_browser_keys": lambda text: push_encryption.check_browser_keys(text, text),
     "outbound.http_response.HttpResponse": lambda text: _answer(b"x", text).text("x"),
     "outbound.response_headers.validators_of": lambda text: response_headers.validators_of(_answer(b"etag", text)),
     "outbound.response_headers.freshness_of": lambda text: response_headers.freshness_of(
@@ -725,6 +727,8 @@ NOT_HOSTILE = frozenset(
         # Their expressions match whole texts of a fixed form, or text that we wrote ourselves.
         "archive.s3",
         "engine.celery_logs",
+        "outbound.push_encryption.public_key_of",
+        "outbound.push_encryption.push_authorization",
         "i18n.translator",
         "cli.output.print_text",
         "library.search.run_search",

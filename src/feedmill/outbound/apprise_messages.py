@@ -10,6 +10,7 @@ from datetime import timedelta
 import msgspec
 
 from feedmill.i18n.messages import Message
+from feedmill.model.notifications.notification_message import NotificationMessage
 
 PROCESS = ("-I", "-B", "-m", "feedmill.outbound.apprise_process")
 # Nothing of the settings, which have secrets.
@@ -30,15 +31,6 @@ class AppriseAnswer(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class NotificationMessage:
-    """`html` is for mail, which has both."""
-
-    title: str
-    body: str
-    html: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AppriseSender:
     """Sends to addresses that the operator allows: public ones, and those of `allow_private`."""
 
@@ -52,7 +44,8 @@ class AppriseSender:
 
     async def send(self, url: str, message: NotificationMessage) -> Message | None:
         """Sends a message; why it failed, or None."""
-        request = {"url": url, "allow_private": self.allow_private, **msgspec.to_builtins(message)}
+        text = {"title": message.title, "body": message.body, "html": message.html}
+        request = {"url": url, "allow_private": self.allow_private, **text}
         async with self._slots:
             try:
                 answer = await self._ask(msgspec.json.encode(request))

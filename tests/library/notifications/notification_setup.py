@@ -6,12 +6,15 @@ from typing import Any
 
 import msgspec
 
+from feedmill.library.entries.marks import apply_marks
 from feedmill.library.notifications.service import Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.feed import Feed
 from feedmill.model.notifications.notification_target import CHOSEN_EVENTS, NotificationTarget, TargetSettings
 from feedmill.model.user import User
 from feedmill.outbound.apprise_messages import AppriseSender
+from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
 from feedmill.store.notifications.notification_queue import step_to_queue_event
 from feedmill.store.schema import subscriptions
@@ -26,11 +29,12 @@ class NotificationSetup:
     web: Web
     now: datetime = NOW
     allow_private: tuple[str, ...] = ("127.0.0.0/8",)
+    # For browsers alone: Apprise has its own.
+    client: Client | None = None
     notifications: Notifications = field(init=False)
 
     def __post_init__(self) -> None:
-        # Nothing of it uses the HTTP client: Apprise has its own.
-        tools = OutboundTools(self.db, None, lambda: self.now)  # type: ignore[arg-type]
+        tools = OutboundTools(self.db, self.client, lambda: self.now)  # type: ignore[arg-type]
         self.notifications = make_notifications(tools, with_key(), AppriseSender(self.allow_private))
         self.library = ServiceSetup(self.db, None, self.web)  # type: ignore[arg-type]
 
@@ -39,6 +43,11 @@ class NotificationSetup:
 
     async def entry(self, user: User, title: str, guid: str) -> int:
         return await self.library.entry(user, title=title, guid=guid)
+
+    async def unread_entry(self, user: User, title: str, guid: str) -> int:
+        entry = await self.entry(user, title, guid)
+        await apply_marks(self.db, user.id, [entry], EntryMarks(read=False), self.now)
+        return entry
 
     async def target(
         self, user: User, path: str = "/notify", searches: tuple[int, ...] = (), gap: int = 5, **changes: Any

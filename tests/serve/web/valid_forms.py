@@ -139,6 +139,11 @@ FORMS: Mapping[str, Form] = {
     "/settings/services/{id:int}": {"name": "Links", "address": "{url}", "token": "t0ken", "tags": "feeds"},
     "/settings/services/{id:int}/{action}": {},
     "/settings/notifications": {"name": "phone", "url": "ntfys://ntfy.sh/t", "event": [], "gap": "5", "digest": "none"},
+    "/settings/notifications/browsers": {
+        "endpoint": "https://push.example/alice",
+        "p256dh": "BLd_Ghxs-T_G5RVc7BQmHLnjExi9yGaV_j7RikmXfIEVgFhPyvdRNZP5JqMvG6vkEaix4oW9p8FQCronTocdxp4",
+        "auth": "AAECAwQFBgcICQoLDA0ODw",
+    },
     "/settings/notifications/{id:int}": {
         "name": "phone",
         "url": "",

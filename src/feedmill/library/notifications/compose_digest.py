@@ -11,11 +11,13 @@ from feedmill.i18n.translator import Translator
 from feedmill.library.entries.list_entries import EntrySummary, entry_summaries
 from feedmill.library.subscriptions.folders import folders_of_user
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
-from feedmill.outbound.apprise_messages import NotificationMessage
+from feedmill.model.notifications.notification_message import NotificationMessage
 from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 
 MAX_EXCERPT = 200
+# The titles of a folder that a browser shows.
+MAX_SHORT = 3
 # The longest life of a signed address of S3.
 PICTURE_LIFE = timedelta(days=7)
 
@@ -32,7 +34,8 @@ async def compose_digest(
     sections = await _by_folder(db, user_id, entries, t)
     title = t.render(Message("notification.digest", n=len(entries)))
     pictures = await _pictures(db, blobs, [entry.id for entry in entries])
-    return NotificationMessage(title, _text(sections, t), _html(title, sections, pictures, t))
+    short = "\n".join(f"• {_title(entry, t)}" for found in sections.values() for entry in found[:MAX_SHORT])
+    return NotificationMessage(title, _text(sections, t), _html(title, sections, pictures, t), short, "/unread")
 
 
 async def _by_folder(db: Database, user_id: int, entries: Sequence[EntrySummary], t: Translator) -> Sections:

@@ -11,22 +11,31 @@ from datetime import timedelta
 from feedmill.archive.blobs import Blobs
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.engine.leased_tasks import run_leased_tasks
-from feedmill.i18n.messages import Message
 from feedmill.i18n.translator import translator
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.notifications.browser_push import BrowserPush
 from feedmill.library.notifications.compose_digest import compose_digest
 from feedmill.library.notifications.compose_message import compose_message, message_language
 from feedmill.library.notifications.queue_digests import queue_due_digests
 from feedmill.library.notifications.target_urls import decrypt_url
 from feedmill.library.notifications.watch_searches import check_due_searches
 from feedmill.library.outbound_tools import OutboundTools
-from feedmill.model.notifications.notification_target import NotificationClaim, NotificationEvent, WaitingNotification
+from feedmill.model.notifications.notification_message import NotificationMessage
+from feedmill.model.notifications.notification_target import (
+    NotificationClaim,
+    NotificationEvent,
+    SendFailure,
+    WaitingNotification,
+)
+from feedmill.model.notifications.push_subscription import PUSH_SCHEME
 from feedmill.model.webhook import next_delivery_attempt
-from feedmill.outbound.apprise_messages import REFUSALS, AppriseSender, NotificationMessage
+from feedmill.outbound.apprise_messages import REFUSALS, AppriseSender
 from feedmill.store.notifications.notification_queue import (
     record_dropped,
     record_failed_attempt,
     record_given_up,
+    record_gone,
+    record_postponed,
     record_sent,
     release_targets,
     take_targets,
@@ -47,6 +56,7 @@ class NotificationSender:
     tools: OutboundTools
     encryption: Encryption
     apprise: AppriseSender
+    browsers: BrowserPush
     blobs: Blobs | None = None
 
     async def send_due(self) -> int:
@@ -72,16 +82,24 @@ class NotificationSender:
         if message is None:
             return await record_dropped(db, target, ids, self.tools.clock())
         failed = await self._try(target, message)
-        now = self.tools.clock()
         if failed is None:
-            await record_sent(db, target if digest is None else replace(target, gap=timedelta(0)), ids, now)
+            settled = target if digest is None else replace(target, gap=timedelta(0))
+            await record_sent(db, settled, ids, self.tools.clock())
             return None
-        log.info("notification_failed", target_id=target.id, reason=failed.code, attempts=target.attempts + 1)
-        again_at = None if failed.code in FINAL_REASONS else next_delivery_attempt(target.attempts + 1, now)
-        if again_at is None:
-            await record_given_up(db, target, ids, failed, now)
+        return await self._record_failure(target, ids, failed)
+
+    async def _record_failure(self, target: NotificationClaim, ids: Sequence[int], failed: SendFailure) -> None:
+        db, now = self.tools.db, self.tools.clock()
+        if failed.again_at is not None and not failed.is_counted:
+            return await record_postponed(db, target, failed.again_at)
+        log.info("notification_failed", target_id=target.id, reason=failed.reason.code, attempts=target.attempts + 1)
+        if failed.is_gone:
+            await record_gone(db, target)
+        elif failed.again_at is None:
+            await record_given_up(db, target, ids, failed.reason, now)
         else:
-            await record_failed_attempt(db, target, failed, again_at)
+            await record_failed_attempt(db, target, failed.reason, failed.again_at)
+        return None
 
     async def _compose(
         self, target: NotificationClaim, told: Sequence[WaitingNotification]
@@ -91,9 +109,16 @@ class NotificationSender:
             return await compose_digest(self.tools.db, self.blobs, target.user_id, told[0].entry_ids, t)
         return await compose_message(self.tools.db, target, told)
 
-    async def _try(self, target: NotificationClaim, message: NotificationMessage) -> Message | None:
+    async def _try(self, target: NotificationClaim, message: NotificationMessage) -> SendFailure | None:
+        attempts, now = target.attempts + 1, self.tools.clock()
         try:
             url = await asyncio.to_thread(decrypt_url, self.encryption, target.url)
         except UnreadableSecret as error:
-            return error.message
-        return await self.apprise.send(url, message)
+            return SendFailure(error.message, next_delivery_attempt(attempts, now))
+        if target.scheme == PUSH_SCHEME:
+            return await self.browsers.send(url, message, attempts)
+        reason = await self.apprise.send(url, message)
+        if reason is None:
+            return None
+        is_final = reason.code in FINAL_REASONS
+        return SendFailure(reason, None if is_final else next_delivery_attempt(attempts, self.tools.clock()))

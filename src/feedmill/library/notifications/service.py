@@ -11,6 +11,7 @@ from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.dates import time_zone
 from feedmill.i18n.messages import Message
+from feedmill.library.notifications.browser_push import BrowserPush, write_subscription
 from feedmill.library.notifications.queue_digests import next_digest_at
 from feedmill.library.notifications.send_notifications import NotificationSender
 from feedmill.library.notifications.target_urls import check_target_url, encrypt_url
@@ -29,6 +30,7 @@ from feedmill.model.notifications.notification_target import (
     NotificationTarget,
     TargetSettings,
 )
+from feedmill.model.notifications.push_subscription import PUSH_SCHEME, PushSubscription
 from feedmill.model.refresh import RefreshDecision
 from feedmill.outbound.apprise_messages import AppriseSender
 from feedmill.outbound.apprise_schemes import scheme_of
@@ -46,6 +48,8 @@ from feedmill.store.notifications.targets import (
 from feedmill.store.users.users import user_of_id
 
 NONE_CACHED_SECONDS = 5.0
+# Whom push services may ask about messages of an instance without a public address.
+DEFAULT_CONTACT = "https://github.com/feedmill/feedmill"
 
 
 @dataclass(slots=True)
@@ -66,13 +70,23 @@ class Notifications:
 
     async def create(self, user_id: int, url: str, settings: TargetSettings) -> NotificationTarget:
         await check_count_limit(self._db, user_id, "notification_targets")
-        checked = await self._checked(user_id, settings)
-        scheme, encrypted = await self._encrypted(url)
-        added = await add_target(
-            self._db, user_id, checked, await self._next_digest_at(user_id, checked), scheme, encrypted, self._now
-        )
-        self._none_until = 0.0
-        return added
+        return await self._add(user_id, await self._checked(user_id, settings), *await self._encrypted(url))
+
+    async def create_browser(
+        self, user_id: int, subscription: PushSubscription, settings: TargetSettings
+    ) -> NotificationTarget:
+        """Adds a browser as a target. One that has subscribed before stays as it is, with its present keys."""
+        known = await self.browsers.find_target(await self.all(user_id), subscription.endpoint)
+        if known is None:
+            await check_count_limit(self._db, user_id, "notification_targets")
+        checked = await self._checked(user_id, known.settings if known else settings)
+        text = write_subscription(subscription)
+        encrypted = await asyncio.to_thread(encrypt_url, self.encryption, text)
+        if known is None:
+            return await self._add(user_id, checked, PUSH_SCHEME, encrypted)
+        next_at = await self._next_digest_at(user_id, checked)
+        await change_target(self._db, known, checked, next_at, (PUSH_SCHEME, encrypted), self._now)
+        return await self.one(user_id, known.id)
 
     async def all(self, user_id: int) -> list[NotificationTarget]:
         return await targets_of(self._db, user_id)
@@ -87,6 +101,8 @@ class Notifications:
     async def change(self, user_id: int, target_id: int, settings: TargetSettings, url: str = "") -> NotificationTarget:
         """Changes a target; an empty address stays as it is."""
         target = await self.one(user_id, target_id)
+        if url.strip() and target.scheme == PUSH_SCHEME:
+            raise BadInput(Message("notification.browser_url"), "url")
         new_url = await self._encrypted(url) if url.strip() else None
         checked = await self._checked(user_id, settings)
         next_at = await self._next_digest_at(user_id, checked)
@@ -104,6 +120,14 @@ class Notifications:
     async def send(self) -> int:
         """Sends what is due; to how many targets."""
         return await self.sender.send_due()
+
+    async def _add(
+        self, user_id: int, settings: TargetSettings, scheme: str, encrypted: Encrypted
+    ) -> NotificationTarget:
+        next_at = await self._next_digest_at(user_id, settings)
+        added = await add_target(self._db, user_id, settings, next_at, scheme, encrypted, self._now)
+        self._none_until = 0.0
+        return added
 
     async def _encrypted(self, url: str) -> tuple[str, Encrypted]:
         checked = check_target_url(url)
@@ -126,6 +150,10 @@ class Notifications:
         return replace(settings, name=name, events=_with_searches(events, settings.search_ids))
 
     @property
+    def browsers(self) -> BrowserPush:
+        return self.sender.browsers
+
+    @property
     def _db(self) -> Database:
         return self.tools.db
 
@@ -143,9 +171,14 @@ class Notifications:
 
 
 def make_notifications(
-    tools: OutboundTools, encryption: Encryption, apprise: AppriseSender, blobs: Blobs | None = None
+    tools: OutboundTools,
+    encryption: Encryption,
+    apprise: AppriseSender,
+    blobs: Blobs | None = None,
+    contact: str = DEFAULT_CONTACT,
 ) -> Notifications:
-    return Notifications(tools, encryption, NotificationSender(tools, encryption, apprise, blobs))
+    browsers = BrowserPush(tools, encryption, contact)
+    return Notifications(tools, encryption, NotificationSender(tools, encryption, apprise, browsers, blobs))
 
 
 def _with_searches(events: tuple[NotificationEvent, ...], search_ids: Sequence[int]) -> tuple[NotificationEvent, ...]:

@@ -78,10 +78,24 @@ class NotificationClaim:
     id: int
     user_id: int
     user_settings: str | None
+    scheme: str
     url: Encrypted
     gap: timedelta
     attempts: int
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendFailure:
+    """Why a message was not sent, and when it is tried again; None for never.
+
+    `is_gone`: the target is no more. `is_counted`: it was an attempt, of which there are only so many.
+    """
+
+    reason: Message
+    again_at: datetime | None
+    is_gone: bool = False
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`/api/notifications`: targets that are notified through Apprise (ntfy, Telegram, mail …)."""
+"""`/api/notifications`: targets that are notified through Apprise (ntfy, Telegram, mail …), and browsers."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.response_body import MessageText
+from feedmill.library.notifications.browser_push import check_subscription
 from feedmill.model.notifications.notification_target import (
     DigestPeriod,
     NotificationEvent,
@@ -36,13 +37,28 @@ DigestName = Annotated[
 ]
 
 
-class NewTarget(RequestBody):
+class NewTargetSettings(RequestBody):
     name: ShortText
-    url: UrlText = Field(description="The address as Apprise writes it. It is stored encrypted and never returned.")
     events: NotificationEvents = Field(default=["feed.failing", "feed.healed"])
     search_ids: SearchIds = Field(default=[])
     gap_minutes: GapMinutes = 5
     digest: DigestName = "none"
+
+
+class NewTarget(NewTargetSettings):
+    url: UrlText = Field(description="The address as Apprise writes it. It is stored encrypted and never returned.")
+
+
+class NewBrowser(NewTargetSettings):
+    """A subscription of a browser, as its `PushManager` gives it."""
+
+    endpoint: UrlText = Field(description="The address at the push service. It is stored encrypted and never returned.")
+    p256dh: ShortText
+    auth: ShortText
+
+
+class PushKeyResponse(BaseModel):
+    public_key: str = Field(description="The `applicationServerKey` to subscribe with.")
 
 
 class TargetChanges(RequestBody):
@@ -60,7 +76,7 @@ class TargetChanges(RequestBody):
 class TargetResponse(BaseModel):
     id: int
     name: str
-    scheme: str = Field(description="The beginning of the address, such as `ntfys`.")
+    scheme: str = Field(description="The beginning of the address, such as `ntfys`; `webpush` for a browser.")
     events: list[NotificationEventName]
     search_ids: list[int]
     gap_minutes: int
@@ -88,14 +104,20 @@ async def list_notification_targets(app: TheApp, who: Reader) -> TargetPage:
 @router.post("", status_code=201)
 async def create_notification_target(app: TheApp, who: Writer, new: NewTarget) -> TargetResponse:
     """Adds a target. Whether its address is right shows a test message."""
-    settings = TargetSettings(
-        new.name,
-        _events(new.events),
-        tuple(new.search_ids),
-        timedelta(minutes=new.gap_minutes),
-        digest=DigestPeriod(new.digest),
-    )
-    return _response(await app.notifications.create(who.user.id, new.url, settings))
+    return _response(await app.notifications.create(who.user.id, new.url, _settings(new)))
+
+
+@router.get("/browser-key")
+async def read_push_key(app: TheApp, who: Reader) -> PushKeyResponse:
+    """The key of this instance for web push."""
+    return PushKeyResponse(public_key=await app.notifications.browsers.public_key())
+
+
+@router.post("/browsers", status_code=201)
+async def add_browser(app: TheApp, who: Writer, new: NewBrowser) -> TargetResponse:
+    """Adds a browser as a target; one that is known already stays as it is."""
+    subscription = check_subscription(new.endpoint, new.p256dh, new.auth)
+    return _response(await app.notifications.create_browser(who.user.id, subscription, _settings(new)))
 
 
 @router.get("/{target_id}", responses=problem_responses(404))
@@ -130,6 +152,16 @@ async def test_notification_target(app: TheApp, who: Writer, target_id: PathId) 
     """Sends a test message within seconds, also if it is paused; `last_success_at` or `last_error` has the result."""
     await app.notifications.test(who.user.id, target_id)
     return _response(await app.notifications.one(who.user.id, target_id))
+
+
+def _settings(new: NewTargetSettings) -> TargetSettings:
+    return TargetSettings(
+        new.name,
+        _events(new.events),
+        tuple(new.search_ids),
+        timedelta(minutes=new.gap_minutes),
+        digest=DigestPeriod(new.digest),
+    )
 
 
 def _events(names: list[NotificationEventName]) -> tuple[NotificationEvent, ...]:

@@ -72,6 +72,8 @@ SENT = (
     .values(claim_token=None, attempts=0, last_error=None)
     .values(next_attempt_at=bindparam("again_at"), last_success_at=bindparam("at"))
 )
+# What waits for it goes too.
+GONE = notification_targets.delete().where(*_claimed)
 NOTHING_SENT = notification_targets.update().where(*_claimed).values(claim_token=None, next_attempt_at=bindparam("at"))
 FAILED = (
     notification_targets.update()
@@ -121,6 +123,16 @@ async def record_dropped(db: Database, taken: NotificationClaim, ids: Sequence[i
     await db.batch([Step(DELETE_SENT, values), Step(NOTHING_SENT, values)])
 
 
+async def record_postponed(db: Database, taken: NotificationClaim, until: datetime) -> None:
+    """Gives a target back without an attempt; it is due again then."""
+    await db.batch([Step(NOTHING_SENT, _settling(taken, ()) | {"at": to_iso(until)})])
+
+
+async def record_gone(db: Database, taken: NotificationClaim) -> bool:
+    """Deletes a target that is no more, with what waits for it. False when the claim is lost."""
+    return await db.batch([Step(GONE, _settling(taken, ()))]) == [1]
+
+
 async def record_failed_attempt(db: Database, taken: NotificationClaim, reason: Message, again_at: datetime) -> bool:
     """Records a failed attempt; what waits is sent again then. False when the claim is lost."""
     return await _record_failure(db, taken, (), reason, taken.attempts + 1, again_at)
@@ -154,6 +166,7 @@ def _claimed_target(row: Row, token: str) -> NotificationClaim:
         row["id"],
         row["user_id"],
         row["user_settings"],
+        row["scheme"],
         Encrypted(row["url"]),
         timedelta(minutes=row["gap_minutes"]),
         row["attempts"],

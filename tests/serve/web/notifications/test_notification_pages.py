@@ -1,8 +1,12 @@
 """Notification targets on their pages, without scripts."""
 
+from dataclasses import asdict
+
 import pytest
 
+from feedmill.library.notifications.browser_push import fingerprint
 from feedmill.library.search.saved_searches import create_saved_search
+from tests.library.notifications.push_service import PushedBrowser
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
@@ -66,3 +70,29 @@ async def test_a_test_message_is_sent_and_its_outcome_shown(site: Site, alice: V
 
     assert "Works" in text_of(await alice.see(path))
     assert len(site.web.seen("/notify")) == 1
+
+
+async def test_a_browser_is_added_listed_and_removed(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    key = (await alice.see(PATH)).xpath("//*[@data-push-key]/@data-push-key")
+    assert key == [await site.app.notifications.browsers.public_key()]
+    browser = PushedBrowser(site.web, key[0]).subscription
+
+    path = str((await alice.send(f"{PATH}/browsers", **asdict(browser))).headers["location"])
+
+    assert "This browser is notified." in text_of(await alice.see(path))
+    page = await alice.see(PATH)
+    assert page.xpath("//a[@data-browser]/@data-browser") == [fingerprint(browser.endpoint)]
+    assert browser.endpoint not in (await alice.client.get(path)).text + (await alice.client.get(PATH)).text
+    assert (await charlie.client.get(path)).status_code == 404
+    assert (await charlie.see(PATH)).xpath("//a[@data-browser]") == []
+    await alice.send(path, name="Laptop", url="", event=["feed.healed"], gap="60", digest="weekly")
+    assert "Laptop" in text_of(await alice.see(PATH))
+    await alice.send(f"{path}/delete")
+    assert "You have no targets." in text_of(await alice.see(PATH))
+
+
+async def test_what_is_no_subscription_of_a_browser_is_said(alice: Visitor) -> None:
+    answer = await alice.send(f"{PATH}/browsers", endpoint="https://push.example/", p256dh="x", auth="y")
+
+    assert answer.status_code == 422
+    assert "this is not a subscription of a browser" in answer.text

@@ -18,8 +18,10 @@ SHORTCUTS = (("/unread", "frame.unread"), ("/starred", "frame.starred"), ("/late
 
 SCRIPTS = tuple(name for name in ASSETS if name.startswith(("js/", "vendor/")) and name.endswith(".js"))
 SHELL = ["/offline", *(asset_url(name) for name in (STYLESHEET, *SCRIPTS, "icon.svg"))]
+CONSTANTS = {"VERSION": VERSION, "SHELL": SHELL, "ICON": asset_url("icon-192.png")}
 SERVICE_WORKER = (
-    f"const VERSION = {json.dumps(VERSION)}, SHELL = {json.dumps(SHELL)};\n".encode() + ASSETS["service_worker.js"].body
+    "".join(f"const {name} = {json.dumps(value)};\n" for name, value in CONSTANTS.items()).encode()
+    + ASSETS["service_worker.js"].body
 )
 
 

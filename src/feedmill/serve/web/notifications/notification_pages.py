@@ -1,5 +1,7 @@
 """`/settings/notifications`: creates, changes, tests and deletes notification targets."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,19 +10,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import BadInput, LimitExceeded, NotFound
+from feedmill.encryption import UnreadableSecret
+from feedmill.errors import BadInput, BadSetting, LimitExceeded, NotFound
 from feedmill.i18n.messages import Message
+from feedmill.library.notifications.browser_push import check_subscription
 from feedmill.library.notifications.target_urls import is_apprise_installed
 from feedmill.library.search.saved_searches import saved_searches_of_user
 from feedmill.model.notifications.notification_target import (
     CHOSEN_EVENTS,
     DEFAULT_GAP,
     GAPS,
+    MAX_NAME_LENGTH,
     DigestPeriod,
     NotificationEvent,
     NotificationTarget,
     TargetSettings,
 )
+from feedmill.model.notifications.push_subscription import PUSH_SCHEME
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
@@ -29,6 +35,7 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text, read_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.users.sessions import device_name
 
 NOTIFICATIONS_PATH = "/settings/notifications"
 # New hits are chosen by ticking the searches.
@@ -42,6 +49,7 @@ FORM = {
     "paused": CHECKBOX,
     "digest": one_of(*DigestPeriod),
 }
+BROWSER_FORM = {"endpoint": TEXT, "p256dh": TEXT, "auth": TEXT}
 NEW_TARGET = TargetSettings("", EVENTS, (), timedelta(minutes=DEFAULT_GAP))
 
 
@@ -60,6 +68,20 @@ async def create_target(request: Request) -> Response:
     except (BadInput, LimitExceeded) as error:
         return await _show_all(request, settings, error)
     return redirect(_path(made.id), flash_success("notifications.created"))
+
+
+@accepts_form(BROWSER_FORM)
+async def add_browser(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    try:
+        subscription = check_subscription(*(form_text(sent, name) for name in BROWSER_FORM))
+        name = device_name(request.headers.get("user-agent"))[:MAX_NAME_LENGTH]
+        settings = replace(NEW_TARGET, name=name or PUSH_SCHEME)
+        made = await the_app(request).notifications.create_browser(caller.user.id, subscription, settings)
+    except (BadInput, LimitExceeded) as error:
+        return await _show_all(request, error=BadInput(error.message, "endpoint"))
+    return redirect(_path(made.id), flash_success("notifications.browser_added"))
 
 
 async def show_target(request: Request) -> Response:
@@ -124,8 +146,19 @@ async def _show_all(
         active="/settings",
         targets=targets,
         is_installed=is_apprise_installed(),
+        **await _browser_values(request, targets),
         **await _form_values(request, settings, error),
     )
+
+
+async def _browser_values(request: Request, targets: Sequence[NotificationTarget]) -> dict[str, Any]:
+    """What the page needs to subscribe this browser, or the reason why it can't."""
+    browsers = the_app(request).notifications.browsers
+    try:
+        key = await browsers.public_key()
+    except (BadSetting, UnreadableSecret) as error:
+        return {"push_key": "", "push_error": error.message, "fingerprints": {}}
+    return {"push_key": key, "push_error": None, "fingerprints": await browsers.fingerprints(targets)}
 
 
 async def _show_one(
@@ -158,6 +191,7 @@ async def _form_values(
 routes = [
     Route(NOTIFICATIONS_PATH, list_targets, methods=["GET"]),
     Route(NOTIFICATIONS_PATH, create_target, methods=["POST"]),
+    Route(f"{NOTIFICATIONS_PATH}/browsers", add_browser, methods=["POST"]),
     Route(f"{NOTIFICATIONS_PATH}/{{id:int}}", show_target, methods=["GET"]),
     Route(f"{NOTIFICATIONS_PATH}/{{id:int}}", change_target, methods=["POST"]),
     Route(f"{NOTIFICATIONS_PATH}/{{id:int}}/{{action}}", target_action, methods=["POST"]),

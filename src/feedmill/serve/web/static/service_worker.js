@@ -1,5 +1,5 @@
 // Runs beside the pages, for when there is no connection: keeps their shell, a page that says so, and the articles
-// that were opened last. VERSION and SHELL stand before this.
+// that were opened last. Shows notifications that are pushed, also while no page is open. VERSION, SHELL and ICON stand before this.
 
 const SHELL_CACHE = `shell-${VERSION}`;
 const ARTICLES = "articles";
@@ -21,7 +21,9 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (url.origin !== location.origin) return;
-  if (url.pathname === "/login" || (url.pathname === "/logout" && request.method === "POST")) event.waitUntil(forget());
+  const leaves = url.pathname === "/logout" && request.method === "POST";
+  if (leaves) event.waitUntil(endPushes());
+  if (leaves || url.pathname === "/login") event.waitUntil(forget());
   if (request.method !== "GET") return;
   if (url.pathname.startsWith("/static/")) event.respondWith(caches.match(request).then((kept) => kept ?? fetch(request)));
   else if (request.mode === "navigate") event.respondWith(page(event, url));
@@ -29,6 +31,29 @@ addEventListener("fetch", (event) => {
 });
 
 addEventListener("message", ({ data: { href, text } }) => keep(new URL(href), new Response(text), forgotten));
+
+// The push service tells our server with the next message.
+const endPushes = async () => (await registration.pushManager?.getSubscription())?.unsubscribe();
+
+// Browsers end a subscription whose pushes show nothing.
+addEventListener("push", (event) => {
+  const { title = "Feedmill", body = "", path = "/" } = event.data?.json() ?? {};
+  event.waitUntil(registration.showNotification(title, { body, data: path, icon: ICON }));
+});
+
+// Only pages of ours are opened, whatever the message says.
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const url = new URL(event.notification.data, location.origin);
+  if (url.origin === location.origin) event.waitUntil(openPage(url.href));
+});
+
+async function openPage(url) {
+  const [page] = await clients.matchAll({ type: "window" });
+  if (!page) return clients.openWindow(url);
+  await page.focus();
+  return page.navigate(url);
+}
 
 const isArticle = (url) => /^\/item\/\d+$/.test(url.pathname);
 

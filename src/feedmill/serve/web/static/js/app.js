@@ -20,6 +20,7 @@ import "./pull_to_refresh.js";
 import "./swipe.js";
 import "./mark_read_on_scroll.js";
 import "./mute_selection.js";
+import "./push.js";
 import { all, one, openDialog, showToast, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;
