@@ -46,21 +46,32 @@ class Leases:
     """Leases on the rows of a table with `next_attempt_at` and `claim_token`; `key` identifies a row.
 
     `waiting` selects keys of what is `due` at `now`; `claimed` selects what is handed out of the rows with a `token`.
+    `attempts`: a column that counts how often a row was taken without being released.
     """
 
     def __init__(
-        self, table: Table, key: Column[Any], due: ColumnElement[bool], waiting: Select[Any], claimed: Select[Any]
+        self,
+        table: Table,
+        key: Column[Any],
+        due: ColumnElement[bool],
+        waiting: Select[Any],
+        claimed: Select[Any],
+        attempts: Column[int] | None = None,
     ) -> None:
+        counted = {} if attempts is None else {attempts.name: attempts + 1}
+        uncounted = {} if attempts is None else {attempts.name: 0}
         has_token = table.c.claim_token == bindparam("token")
         self._key = key.name
         self._waiting = waiting
         self._take = (
             table.update()
             .where(one_of(key, "ids"), due)
-            .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
+            .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"), **counted)
         )
         self._claimed = claimed.where(has_token)
-        self._release = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
+        self._release = (
+            table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"), **uncounted)
+        )
 
     async def take(self, db: Database, now: datetime, **limits: int | str) -> tuple[str, list[Row]]:
         """Takes due rows; the token of the lease, and the rows, which nobody else gets until it ends."""

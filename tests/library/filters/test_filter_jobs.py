@@ -7,18 +7,20 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from feedmill.errors import NotFound
+from feedmill.errors import NotFound, StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.filters import filter_jobs as jobs
 from feedmill.library.filters.effects import effects_of_entries
 from feedmill.library.filters.manage_filters import change_filter, create_filter, delete_filter, find_filter
 from feedmill.library.filters.mutes import mute
-from feedmill.library.filters.work_on_jobs import FilterJobWorker
+from feedmill.library.filters.work_on_jobs import MAX_ATTEMPTS, FilterJobWorker
 from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft, FilterSubject
 from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.database import Database, Params, Row, Step
+from feedmill.store.filters.apply_to_stored import HITS
 from feedmill.store.filters.filter_jobs import FilterJobLost, take_filter_job
 from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.leases import LEASE
@@ -257,7 +259,7 @@ async def test_a_change_of_the_filter_ends_the_job_that_applies_it(stored: Store
 # --- killed and run twice -----------------------------------------------------------------------------------
 
 
-class Killed(Exception):
+class Killed(BaseException):
     """The process is gone."""
 
 
@@ -322,6 +324,84 @@ async def test_an_undo_that_is_killed_continues_where_it_was(stored: Stored, die
     assert await stored.starred(stored.alice) == []
     assert await stored.library.unread_of(stored.alice) == (6, 6)
     assert await stored.db.query(select(filter_effects)) == []
+
+
+# --- failing -------------------------------------------------------------------------------------------------
+
+
+class RefusingDatabase(FailingDatabase):
+    """A database that refuses what a filter writes to entries, each time."""
+
+    async def batch(self, steps: list[Step]) -> list[int]:
+        if any(step.statement is HITS for step in steps):
+            raise StatementRefused("too many pears")
+        return await self.inner.batch(steps)
+
+
+async def fail_attempts(stored: Stored, number: int) -> None:
+    refusing = RefusingDatabase(stored.db, 0, after=False)
+    for _ in range(number):
+        await stored.worker(refusing).work()  # type: ignore[arg-type]
+        stored.now += LEASE
+
+
+async def test_a_job_that_fails_again_and_again_ends_with_the_reason(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+
+    await fail_attempts(stored, MAX_ATTEMPTS - 1)
+    waiting = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    await fail_attempts(stored, 1)
+
+    failed = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (waiting.status, failed.status) == ("running", "failed")
+    assert failed.finished_at is not None
+    assert "too many pears" in str(failed.last_error)
+    assert await stored.worker().work() == 0
+
+
+async def test_a_failed_job_is_started_again(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await fail_attempts(stored, MAX_ATTEMPTS)
+
+    again = await jobs.start_job_again(stored.db, stored.alice.id, job.id, stored.now)
+    await stored.work()
+
+    assert again.id != job.id
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, again.id)).status == "done"
+    assert await stored.starred(stored.alice) == ALL_KILNS
+    with pytest.raises(jobs.NothingToRepeat):
+        await jobs.start_job_again(stored.db, stored.alice.id, again.id, stored.now)
+    with pytest.raises(NotFound):
+        await jobs.start_job_again(stored.db, stored.bob.id, job.id, stored.now)
+
+
+async def test_an_attempt_after_progress_is_the_first(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await fail_attempts(stored, MAX_ATTEMPTS - 1)
+
+    await stored.worker(turn=timedelta(0)).work()
+    await fail_attempts(stored, MAX_ATTEMPTS - 1)
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (done.status, done.changed, done.last_error) == ("done", 5, None)
+
+
+async def test_a_job_that_kills_its_process_each_time_has_failed(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+
+    for _ in range(MAX_ATTEMPTS):
+        with pytest.raises(Killed):
+            await stored.worker(FailingDatabase(stored.db, 1, after=True)).work()  # type: ignore[arg-type]
+        stored.now += LEASE
+    await stored.work()
+
+    failed = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (failed.status, failed.last_error) == ("failed", Message("job.died"))
 
 
 async def test_a_worker_that_lost_its_job_writes_nothing(stored: Stored) -> None:

@@ -21,6 +21,12 @@ class NothingToUndo(Conflict):
     code = "nothing_to_undo"
 
 
+class NothingToRepeat(Conflict):
+    """The job is still running, or is done."""
+
+    code = "nothing_to_repeat"
+
+
 async def apply_backwards(db: Database, user_id: int, filter_id: int, now: datetime) -> FilterJob:
     """Starts to apply the filter to the user's stored entries, or joins the job that does."""
     await find_filter(db, user_id, filter_id)
@@ -39,6 +45,14 @@ async def revert_filter(db: Database, user_id: int, filter_id: int, now: datetim
     """Starts to take back all that the filter changed, as far as the user has not changed it since."""
     await find_filter(db, user_id, filter_id)
     return await store.start_filter_job(db, user_id, filter_id, "revert", now)
+
+
+async def start_job_again(db: Database, user_id: int, job_id: int, now: datetime) -> FilterJob:
+    """Starts a job that failed or was cancelled from the beginning: what is done already is not done again."""
+    job = await find_filter_job(db, user_id, job_id)
+    if not job.can_start_again:
+        raise NothingToRepeat(Message("error.filter_job_not_repeatable"))
+    return await store.start_filter_job(db, user_id, job.filter_id, job.kind, now, undoes=job.undoes_job_id)
 
 
 async def find_filter_job(db: Database, user_id: int, job_id: int) -> FilterJob:

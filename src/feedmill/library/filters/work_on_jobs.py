@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from feedmill.errors import CallerError
+from feedmill.errors import CallerError, FeedmillError
+from feedmill.i18n.messages import Message, message_or_none
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.archive.request_images import image_task_steps
 from feedmill.library.cursors import from_cursor, to_cursor
@@ -29,7 +30,9 @@ from feedmill.store.filters.filter_jobs import (
     ClaimedFilterJob,
     FilterJobLost,
     advance_filter_job,
+    fail_filter_job,
     finish_filter_job,
+    record_job_error,
     release_filter_jobs,
     step_to_count_changed,
     take_filter_job,
@@ -43,6 +46,8 @@ log = get_logger(__name__)
 CHUNK_SIZE = 500
 # After so long another job gets its turn.
 TURN = timedelta(seconds=10)
+# So often a job is tried without progress, a lease apart.
+MAX_ATTEMPTS = 5
 
 # Does the next chunk; None when there is none left.
 ChunkWork = Callable[[ClaimedFilterJob], Awaitable[ClaimedFilterJob | None]]
@@ -63,6 +68,10 @@ class FilterJobWorker:
         job = await take_filter_job(self.db, self.clock())
         if job is None:
             return 0
+        if job.attempts > MAX_ATTEMPTS:
+            # Its process died each time, or nobody would know why it failed.
+            await self._fail(job, message_or_none(job.last_error) or Message("job.died"))
+            return 1
         try:
             chunks = await self._work_on(job)
         except FilterJobLost:
@@ -71,9 +80,25 @@ class FilterJobWorker:
         except asyncio.CancelledError:
             await asyncio.shield(release_filter_jobs(self.db, job.token, self.clock()))
             raise
-        # Not after a failure: it would fail again at once. It is taken again when the lease ends.
+        except Exception as error:  # Whatever it is: the job would fail in the same way without end.
+            await self._record_failure(job, error)
+            return 1
         await release_filter_jobs(self.db, job.token, self.clock())
         return chunks
+
+    async def _record_failure(self, job: ClaimedFilterJob, error: Exception) -> None:
+        """The job is taken again when its lease ends, not at once; after some attempts in a row it has failed."""
+        log.error("filter_job_attempt_failed", job_id=job.id, attempts=job.attempts, exc_info=error)
+        shown = error.message if isinstance(error, FeedmillError) else str(error) or type(error).__name__
+        reason = Message("job.own_failure", reason=shown)
+        if job.attempts < MAX_ATTEMPTS:
+            await record_job_error(self.db, job, reason)
+        else:
+            await self._fail(job, reason)
+
+    async def _fail(self, job: ClaimedFilterJob, reason: Message) -> None:
+        await fail_filter_job(self.db, job, reason, self.clock())
+        log.error("filter_job_failed", job_id=job.id, filter_id=job.filter_id, kind=job.kind, reason=str(reason))
 
     async def _work_on(self, job: ClaimedFilterJob) -> int:
         """Does chunks until the job has ended or its turn is over."""

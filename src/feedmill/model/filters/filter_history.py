@@ -4,10 +4,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from feedmill.i18n.messages import Message
 from feedmill.model.filters.entry_filter import FilterAction, FilterKind
 
 FilterJobKind = Literal["apply", "undo", "revert"]
-FilterJobStatus = Literal["running", "done", "cancelled"]
+FilterJobStatus = Literal["running", "done", "cancelled", "failed"]
 
 # A message that was sent and a text that was fetched stay.
 LASTING_ACTIONS = frozenset({FilterAction.NOTIFY, FilterAction.FULL_TEXT})
@@ -38,6 +39,7 @@ class FilterJob(Struct, frozen=True, gc=False):
     """Applies a filter to stored entries, undoes an earlier job, or reverts all that a filter did.
 
     `total` is the number of entries to look at, `looked_at` of those that were, `changed` of those that were changed.
+    `last_error`: why it failed, or its last attempt.
     """
 
     id: int
@@ -51,7 +53,12 @@ class FilterJob(Struct, frozen=True, gc=False):
     undoes_job_id: int | None
     created_at: str
     finished_at: str | None
+    last_error: Message | None = None
 
     @property
     def can_undo(self) -> bool:
         return self.kind == "apply" and self.status != "running" and self.changed > 0
+
+    @property
+    def can_start_again(self) -> bool:
+        return self.status in ("failed", "cancelled")

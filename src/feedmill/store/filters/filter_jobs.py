@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Integer, and_, bindparam, case, func, select
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.i18n.messages import Message, message_or_none, message_to_stored
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.filters.filter_history import FilterJob, FilterJobKind
 from feedmill.model.timestamps import to_iso
@@ -21,9 +22,9 @@ from feedmill.store.schema import filter_effects, filter_jobs, filters
 
 _job = filter_jobs.c
 _shown = ("id", "filter_id", "kind", "status", "total", "looked_at", "changed", "undoes_job_id", "created_at")
-_listed = select(*(_job[name] for name in _shown), _job.finished_at, filters.c.name.label("filter_name")).join(
-    filters, filters.c.id == _job.filter_id
-)
+_listed = select(
+    *(_job[name] for name in _shown), _job.finished_at, _job.last_error, filters.c.name.label("filter_name")
+).join(filters, filters.c.id == _job.filter_id)
 _own = _job.user_id == bindparam("of_user")
 
 START = insert_new(
@@ -46,7 +47,7 @@ CANCEL = (
 
 _due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"))
 WAITING = select(_job.id).where(_due).order_by(_job.next_attempt_at, _job.id).limit(bindparam("most", type_=Integer))
-LEASES = Leases(filter_jobs, _job.id, _due, WAITING, select(filter_jobs).order_by(_job.id))
+LEASES = Leases(filter_jobs, _job.id, _due, WAITING, select(filter_jobs).order_by(_job.id), _job.attempts)
 release_filter_jobs = LEASES.release
 # NULL, which the column rejects, unless the claim still holds: then the whole batch is rolled back.
 _claim_check = case((_job.claim_token == bindparam("token"), 0), else_=None)
@@ -59,6 +60,8 @@ ADVANCE = _the_claimed.ordered_values(
     ("looked_at", _job.looked_at + bindparam("more_looked_at", type_=Integer)),
     ("changed", _job.changed + bindparam("more_changed", type_=Integer)),
     ("next_attempt_at", bindparam("until")),
+    ("attempts", 0),
+    ("last_error", None),
 )
 _changed = select(func.count(filter_effects.c.entry_id.distinct())).where(
     filter_effects.c.user_id == _job.user_id,
@@ -67,7 +70,11 @@ _changed = select(func.count(filter_effects.c.entry_id.distinct())).where(
     one_of(filter_effects.c.entry_id, "ids"),
 )
 COUNT_CHANGED = _the_claimed.values(changed=_job.changed + _changed.scalar_subquery())
-FINISH = _the_claimed.where(_job.claim_token == bindparam("token")).values(status="done", **_ended)
+_still_claimed = _the_claimed.where(_job.claim_token == bindparam("token"))
+FINISH = _still_claimed.values(status="done", **_ended)
+# It stays claimed, and is tried again when the lease ends.
+RECORD_ERROR = _still_claimed.values(last_error=bindparam("reason"))
+FAIL = _still_claimed.values(status="failed", last_error=bindparam("reason"), **_ended)
 
 
 class FilterJobLost(InfrastructureError):
@@ -86,6 +93,8 @@ class ClaimedFilterJob(NamedTuple):
     total: int
     chunk_start: str
     created_at: str
+    attempts: int
+    last_error: str | None
 
 
 class ChunkProgress(NamedTuple):
@@ -160,7 +169,7 @@ async def advance_filter_job(
         await db.batch([Step(ADVANCE, row), *steps])
     except ConstraintViolated as error:
         raise FilterJobLost(f"filter job {job.id}: {error}") from error
-    return job._replace(chunk_start=progress.chunk_start)
+    return job._replace(chunk_start=progress.chunk_start, attempts=1)
 
 
 def step_to_count_changed(job: ClaimedFilterJob, ids: Sequence[int]) -> Step:
@@ -173,8 +182,20 @@ async def finish_filter_job(db: Database, job: ClaimedFilterJob, now: datetime) 
     await db.batch([Step(FINISH, {"job": job.id, "token": job.token, "at": to_iso(now)})])
 
 
+async def record_job_error(db: Database, job: ClaimedFilterJob, reason: Message) -> None:
+    """Records why an attempt failed; the job is taken again when the lease ends."""
+    row = {"job": job.id, "token": job.token, "reason": message_to_stored(reason)}
+    await db.batch([Step(RECORD_ERROR, row)])
+
+
+async def fail_filter_job(db: Database, job: ClaimedFilterJob, reason: Message, now: datetime) -> None:
+    """Ends a job that fails again and again; what it did stays."""
+    row = {"job": job.id, "token": job.token, "reason": message_to_stored(reason), "at": to_iso(now)}
+    await db.batch([Step(FAIL, row)])
+
+
 def _to_job(row: Row) -> FilterJob:
-    return FilterJob(**row)
+    return FilterJob(**{**row, "last_error": message_or_none(row["last_error"])})
 
 
 def _to_claimed(row: Row, token: str) -> ClaimedFilterJob:

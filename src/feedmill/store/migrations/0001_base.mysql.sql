@@ -722,6 +722,8 @@ CREATE TABLE IF NOT EXISTS filter_jobs (
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  last_error LONGTEXT,
   claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   claim_check INTEGER NOT NULL DEFAULT '0',
   PRIMARY KEY (id),

@@ -783,6 +783,8 @@ CREATE TABLE IF NOT EXISTS filter_jobs (
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   finished_at VARCHAR(24) COLLATE "C",
   next_attempt_at VARCHAR(24) COLLATE "C",
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  last_error TEXT,
   claim_token VARCHAR(64) COLLATE "C",
   claim_check INTEGER DEFAULT '0' NOT NULL,
   PRIMARY KEY (id),

@@ -760,6 +760,8 @@ CREATE TABLE IF NOT EXISTS filter_jobs (
   created_at VARCHAR(24) NOT NULL,
   finished_at VARCHAR(24),
   next_attempt_at VARCHAR(24),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  last_error TEXT,
   claim_token VARCHAR(64),
   claim_check INTEGER DEFAULT '0' NOT NULL,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,

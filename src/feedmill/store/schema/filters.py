@@ -96,6 +96,9 @@ filter_jobs = table(
     timestamp("created_at", required=True),
     timestamp("finished_at"),
     timestamp("next_attempt_at"),
+    # How often it was taken since a chunk was last done or the job released.
+    count("attempts"),
+    Column("last_error", LongText),
     Column("claim_token", Token),
     # NOT NULL: a chunk sets it to NULL unless its claim still holds, which rolls it back.
     flag("claim_check"),

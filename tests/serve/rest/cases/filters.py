@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from feedmill.library.filters.filter_jobs import apply_backwards
+from feedmill.library.filters.filter_jobs import apply_backwards, cancel_filter_job
 from feedmill.library.filters.manage_filters import create_filter
 from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft
@@ -52,13 +52,15 @@ async def _undo(site: Site, alice: Person) -> CaseRequest:
     return CaseRequest(f"/entries/{await _starred_entry(site, alice)}/effects/star")
 
 
-def _of_job(path: str = "", secret: str | None = NAME, is_done: bool = False) -> Case:
+def _of_job(path: str = "", secret: str | None = NAME, is_done: bool = False, is_cancelled: bool = False) -> Case:
     async def prepare(site: Site, alice: Person) -> CaseRequest:
         db, user_id, now = site.app.db, alice.user.id, datetime.now(UTC)
         own, _ = await _filter(site, alice), await entry_of(site, alice, content_html="rust")
         job = await apply_backwards(db, user_id, own.id, now)
         if is_done:
             await FilterJobWorker(db).work()
+        if is_cancelled:
+            await cancel_filter_job(db, user_id, job.id, now)
         return CaseRequest(f"/filter-jobs/{job.id}{path}" if path != "all" else "/filter-jobs", secret=secret)
 
     return Case(prepare, 200 if path == "all" else 404)
@@ -77,6 +79,7 @@ CASES = {
     "GET /filter-jobs": _of_job("all"),
     "GET /filter-jobs/{job_id}": _of_job(),
     "POST /filter-jobs/{job_id}/undo": _of_job("/undo", is_done=True),
+    "POST /filter-jobs/{job_id}/retry": _of_job("/retry", is_cancelled=True),
     "POST /filter-jobs/{job_id}/cancel": _of_job("/cancel"),
     "GET /filters": Case(_all, others=200),
     "POST /filters": simple_case("/filters", NEW, others=201),

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.entries import EntryResponse
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.errors import Conflict
 from feedmill.i18n.messages import Message
 from feedmill.library.filters import filter_jobs as own
@@ -54,14 +55,16 @@ class FilterJobResponse(BaseModel):
     filter_id: int
     filter_name: str
     kind: Literal["apply", "undo", "revert"]
-    status: Literal["running", "done", "cancelled"]
+    status: Literal["running", "done", "cancelled", "failed"]
     total: int = Field(description="How many entries there are to look at; 0 until it is known.")
     looked_at: int
     changed: int
     undoes_job_id: int | None
     can_undo: bool
+    can_start_again: bool
     created_at: datetime
     finished_at: datetime | None
+    last_error: MessageText | None = Field(description="Why it failed, or why its last attempt did.")
 
     @classmethod
     def of(cls, job: FilterJob) -> Self:
@@ -115,6 +118,12 @@ async def read_filter_job(app: TheApp, who: Reader, job_id: PathId) -> FilterJob
 async def undo_filter_job(app: TheApp, who: Writer, job_id: PathId) -> FilterJobResponse:
     """Takes back what a job changed, as another job; what you changed yourself since then stays."""
     return FilterJobResponse.of(await own.undo_job(app.db, who.user.id, job_id, datetime.now(UTC)))
+
+
+@router.post("/filter-jobs/{job_id}/retry", status_code=202, responses=problem_responses(404, 409))
+async def retry_filter_job(app: TheApp, who: Writer, job_id: PathId) -> FilterJobResponse:
+    """Starts a job that failed or was cancelled again, as another job."""
+    return FilterJobResponse.of(await own.start_job_again(app.db, who.user.id, job_id, datetime.now(UTC)))
 
 
 @router.post("/filter-jobs/{job_id}/cancel", responses=problem_responses(404, 409))

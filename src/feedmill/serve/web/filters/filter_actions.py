@@ -9,6 +9,7 @@ from feedmill.library.filters.filter_jobs import (
     cancel_filter_job,
     find_filter_job,
     revert_filter,
+    start_job_again,
     undo_job,
 )
 from feedmill.library.filters.manage_filters import delete_filter, enable_filter
@@ -82,6 +83,16 @@ async def undo(request: Request) -> Response:
 
 
 @accepts_form({"next": NEXT_PATH})
+async def retry(request: Request) -> Response:
+    """Starts a job again that failed or was stopped."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    app = the_app(request)
+    job = await start_job_again(app.db, caller.user.id, path_id(request), app.tools.clock())
+    return _show_job(request, job, local_path(sent.get("next"), filter_path(job.filter_id)))
+
+
+@accepts_form({"next": NEXT_PATH})
 async def cancel(request: Request) -> Response:
     """Stops a job. What it did stays, and can be undone."""
     caller = await signed_in(request)
@@ -111,6 +122,7 @@ routes = [
     Route(f"{FILTERS_PATH}/{{id:int}}/off", turn_off, methods=["POST"]),
     Route(f"{FILTERS_PATH}/{{id:int}}/delete", delete, methods=["POST"]),
     Route(f"{JOBS_PATH}/{{id:int}}/undo", undo, methods=["POST"]),
+    Route(f"{JOBS_PATH}/{{id:int}}/retry", retry, methods=["POST"]),
     Route(f"{JOBS_PATH}/{{id:int}}/cancel", cancel, methods=["POST"]),
     Route(f"{JOBS_PATH}/{{id:int}}", show_job, methods=["GET"]),
 ]
