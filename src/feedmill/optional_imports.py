@@ -19,6 +19,7 @@ EXTRA_OF_PACKAGE = {
     "redis": "scale",
     "re2": "regex",
     "apprise": "notify",
+    "mcp": "mcp",
     "py_vapid": "notify",
     "pywebpush": "notify",
 }

@@ -150,6 +150,7 @@ class Settings:
     registration: bool = Field(False)
     metrics_token: SecretStr = Field(SecretStr(""))
     api_per_minute: int = Field(1200, ge=0)
+    mcp: bool = Field(True)
     log_format: Literal["auto", "pretty", "json"] = Field("auto")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info")
     user_agent: str = Field("")

@@ -24,6 +24,7 @@ JOURNEY = {
     "pool create news": "1 news: 2 titles",
     "views create": "created items, titles, contents",
     "output-feed list alice": "there are no output feeds",
+    "mcp alice": "",
     "status": "feeds     1: ",
     "purge": "dropped",
     "backup kept": "backed up to kept",

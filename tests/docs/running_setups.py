@@ -36,6 +36,10 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "npx wrangler r2 bucket lifecycle add feedmill raw-bodies backups/ --expire-days 31": CLOUDFLARE,
     },
     "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
+    "mcp.md": {
+        "$ pip install 'feedmill[mcp]'": INTERNET,
+        "claude mcp add --transport http feedmill https://feeds.example.org/mcp \\": "it needs Claude Code",
+    },
     "monitoring.md": {
         "python -m venv flower && flower/bin/pip install flower 'celery[redis]'": INTERNET,
     },
@@ -69,6 +73,10 @@ def _apps(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSe
 
 def _output_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
     return PageSetup(before={"$ feedmill output-feed lists alice": _add_alice})
+
+
+def _mcp(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    return PageSetup(before={'$ feedmill user key alice --for "Claude Code" --scope read --scope write': _add_alice})
 
 
 def _add_alice(operator: Operator) -> None:
@@ -252,6 +260,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "coming-from.md": _coming_from,
     "declared-feeds.md": _declared_feeds,
     "embedded.md": _embedded,
+    "mcp.md": _mcp,
     "output-feeds.md": _output_feeds,
     "pools.md": _pools,
     "proxy-worker.md": _d1,

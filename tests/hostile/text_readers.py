@@ -59,6 +59,7 @@ from feedmill.html import (
     formulas,
     frame_cards,
     hide_remote_images,
+    markdown,
     plain_text,
     players,
     readability,
@@ -113,6 +114,7 @@ from feedmill.pools import program_texts
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.greader import item_ids, streams
 from feedmill.serve.http import app_parameters, archived_images, cache_headers, jwt_tokens, path_aliases, sse
+from feedmill.serve.mcp import redact_urls, untrusted_text
 from feedmill.serve.output_feeds import atom
 from feedmill.serve.output_feeds.document import OutputDocument
 from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
@@ -260,6 +262,8 @@ READERS: dict[str, Read] = {
     "html.tags.decode_attribute": tags.decode_attribute,
     "html.tags.decode_text": tags.decode_text,
     "html.srcset.parse_srcset": srcset.parse_srcset,
+    "html.markdown.html_to_markdown": lambda text: markdown.html_to_markdown(text, len(text) * 10),
+    "html.markdown.html_to_markdown: excerpt": lambda text: markdown.html_to_markdown(text, 300),
     "html.plain_text.plain_text": lambda text: plain_text.plain_text(text, None),
     "html.plain_text.plain_text: excerpt": lambda text: plain_text.plain_text(text, 300),
     "html.plain_text.cut_text": lambda text: plain_text.cut_text(text, 300),
@@ -530,6 +534,9 @@ READERS: dict[str, Read] = {
     "outbound.request_headers.request_headers": lambda text: request_headers.request_headers(
         "agent", fetch_outcome.Validators(text, text), encrypted_options.parse_options(None)
     ),
+    "serve.mcp.redact_urls.redact_urls": redact_urls.redact_urls,
+    "serve.mcp.redact_urls.redact_feed_url": redact_urls.redact_feed_url,
+    "serve.mcp.untrusted_text.wrap_untrusted": untrusted_text.wrap_untrusted,
     "serve.http.cache_headers.matches_etag": lambda text: cache_headers.matches_etag(
         _request({"if-none-match": text[:HEADER]}), '"a"'
     ),

@@ -21,6 +21,7 @@ COMMANDS = {
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "import": "Add the feeds of an OPML file.",
+    "mcp": "Let an assistant on this machine read a user's feeds (MCP on stdio).",
     "migrate": "Bring the schema up to date (serve does this by itself).",
     "output-feed": "Let other programs read a user's lists as feeds, under secret addresses.",
     "parse": "Print the feed in a file as JSON; nothing is fetched or stored.",

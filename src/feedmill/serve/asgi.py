@@ -19,6 +19,7 @@ from feedmill.serve.http.allowed_hosts import AllowedHosts
 from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.lazy_api import LazyApi
+from feedmill.serve.mcp.lazy_endpoint import mcp_routes
 from feedmill.serve.output_feeds import image_routes, mount_output_feeds
 from feedmill.serve.web.sidebar.sidebar_counts import count_watcher
 
@@ -38,6 +39,7 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
         *metrics.routes,
         *images,
         *hub_callbacks.routes,
+        *mcp_routes(app, work),
         mount_output_feeds(app),
         pages,
     ]
