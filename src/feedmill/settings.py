@@ -148,6 +148,7 @@ class Settings:
     secret_key: SigningKey = Field(SecretStr(""))
     old_secret_keys: SecretStr = Field(SecretStr(""))
     registration: bool = Field(False)
+    require_two_factor: Literal["off", "admins", "everyone"] = Field("off")
     metrics_token: SecretStr = Field(SecretStr(""))
     api_per_minute: int = Field(1200, ge=0)
     mcp: bool = Field(True)

@@ -68,6 +68,8 @@ PATHS = (
     "/feed/1/archive/reparse",
     "/archive",
     "/settings",
+    "/settings/two-factor",
+    "/settings/two-factor/set-up",
     "/settings/sessions",
     "/settings/api-keys",
     "/settings/apps",

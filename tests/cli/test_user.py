@@ -25,7 +25,7 @@ def test_an_account_is_created_changed_and_deleted(tmp_path: Path) -> None:
     disabled = feedmill("user", "disable", "BOB", cwd=tmp_path)
     listed = feedmill("user", "list", cwd=tmp_path).stdout.splitlines()
     assert disabled.returncode == 0
-    assert listed[1:] == ["alice\tadmin\tactive\t0\tnever", "bob\treader\tdisabled\t0\tnever"]
+    assert listed[1:] == ["alice\tadmin\tactive\toff\t0\tnever", "bob\treader\tdisabled\toff\t0\tnever"]
 
     assert feedmill("user", "enable", "bob", cwd=tmp_path).stdout == "bob may sign in again\n"
     changed = feedmill("user", "password", "bob", cwd=tmp_path, typed="another password\n")

@@ -90,7 +90,7 @@ from feedmill.library.search import query_dates, query_hints, query_names, query
 from feedmill.library.services import service_options, template_request
 from feedmill.library.services.saved_article import SavedArticle
 from feedmill.library.subscriptions import folders, http_options, opml
-from feedmill.library.users import manage_users, own_css
+from feedmill.library.users import manage_users, own_css, pending_sign_in, recovery_codes, second_factor
 from feedmill.logs import redact_event
 from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
@@ -624,6 +624,9 @@ READERS: dict[str, Read] = {
     "outbound.user_urls.parse_url_without_login": user_urls.parse_url_without_login,
     "library.subscriptions.folders.clip_path": lambda text: folders.clip_path(tuple(text.split("/"))),
     "library.users.manage_users.normalize_user_name": manage_users.normalize_user_name,
+    "library.users.second_factor.normalize_code": second_factor.normalize_code,
+    "library.users.pending_sign_in.read_pending_token": pending_sign_in.read_pending_token,
+    "library.users.recovery_codes.recovery_code_digest": recovery_codes.recovery_code_digest,
     "model.hosts.host_and_parents": lambda text: list(hosts.host_and_parents(text[:255])),
     "model.control_characters.replace_control_characters": control_characters.replace_control_characters,
     "logs.redact_event": lambda text: redact_event(None, "info", {"event": text, "url": text}),

@@ -1,4 +1,4 @@
-"""`feedmill user`: add, list, disable and delete users; set passwords, create API keys and app passwords."""
+"""`feedmill user`: add, list, disable and delete users; set passwords, turn two factors off, create API keys."""
 
 import sys
 from dataclasses import replace
@@ -25,6 +25,7 @@ from feedmill.library.users.manage_users import (
     remove_user,
     set_password,
 )
+from feedmill.library.users.two_factor import reset_two_factor
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.model.user import ACTIVE, DISABLED, POOLS, SCOPES, AccessEnded, Actor, Caller, User
 from feedmill.store.admin.users import UserSummary, update_user, users_page
@@ -32,7 +33,7 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.lifecycle import private_feeds_of
 from feedmill.store.users.users import user_of_name
 
-COLUMNS = ("name", "role", "status", "feeds", "last seen")
+COLUMNS = ("name", "role", "status", "two factors", "feeds", "last seen")
 PAGE = 500
 # No user: whoever can run commands on this machine has the rights of an admin.
 OPERATOR = Actor()
@@ -91,6 +92,17 @@ def password(context: Context, name: str, revoke_keys: bool) -> None:
         print_text(
             f"Keys that still work: {ended.keys_left}. 'feedmill user password {found.name} --revoke-keys' ends them."
         )
+
+
+@user.command(name="two-factor-off", short_help="Turn two factors off for NAME, who lost them.")
+@click.argument("name")
+@pass_context
+def two_factor_off(context: Context, name: str) -> None:
+    """Turn two factors off for NAME, who lost their phone and recovery codes: the password alone signs in again.
+
+    Where the setting require_two_factor asks for them, NAME is led to set them up again.
+    """
+    print_text(run_with_database(context.quiet_settings, lambda db: _turn_two_factor_off(db, name)))
 
 
 @user.command()
@@ -189,6 +201,13 @@ async def _set_password(db: Database, user: User, new: str, revoke_keys: bool) -
     return await set_password(db, user, new, None, datetime.now(UTC), OPERATOR, revoke_keys=revoke_keys)
 
 
+async def _turn_two_factor_off(db: Database, name: str) -> str:
+    found = await find_user(db, name)
+    if not await reset_two_factor(db, found, OPERATOR, datetime.now(UTC)):
+        return f"{found.name} has no two factors; nothing was changed"
+    return f"two factors of {found.name} are off: the password alone signs in again"
+
+
 async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> str:
     found = await find_user(db, name)
     who, usual = Caller(found, found.scopes), (POOLS,) if groups else found.scopes
@@ -223,6 +242,7 @@ def _record(account: UserSummary) -> dict[str, Any]:
         "name": user.name,
         "is_admin": user.is_admin,
         "status": user.status,
+        "two_factor_at": iso_or_none(user.two_factor_at),
         "feeds": account.feeds,
         "quota_feeds": user.quota_feeds,
         "quota_bytes": user.quota_bytes,
@@ -234,4 +254,5 @@ def _record(account: UserSummary) -> dict[str, Any]:
 def _row(account: UserSummary, now: datetime) -> tuple[str, ...]:
     user = account.user
     seen = time_ago(user.last_seen_at, now) if user.last_seen_at else "never"
-    return user.name, "admin" if user.is_admin else "reader", user.status, str(account.feeds), seen
+    factors = "on" if user.has_two_factor else "off"
+    return user.name, "admin" if user.is_admin else "reader", user.status, factors, str(account.feeds), seen

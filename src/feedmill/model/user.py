@@ -17,7 +17,10 @@ SESSION_LIFETIME = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`settings` is JSON text with the user's preferences; a quota of None is no limit."""
+    """`settings` is JSON text with the user's preferences; a quota of None is no limit.
+
+    `two_factor_at` is since when signing in with the password also needs a code.
+    """
 
     id: int
     name: str
@@ -29,6 +32,12 @@ class User:
     quota_bytes: int | None
     created_at: datetime
     last_seen_at: datetime | None
+    two_factor_at: datetime | None = None
+    has_password: bool = True
+
+    @property
+    def has_two_factor(self) -> bool:
+        return self.two_factor_at is not None
 
     @property
     def scopes(self) -> frozenset[str]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from feedmill.encryption import NO_ENCRYPTION
 from feedmill.errors import AlreadySetUp, BadInput, LastAdmin, NameTaken
 from feedmill.library.users import manage_users, passwords
+from feedmill.library.users.confirm_owner import OwnerProof
 from feedmill.library.users.sign_in import begin_session
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
@@ -142,7 +144,9 @@ async def test_a_new_password_ends_every_other_session(db: Database) -> None:
     _, here = await begin_session(db, bob, RequestOrigin(), NOW)
     await begin_session(db, bob, RequestOrigin(), NOW)
 
-    await manage_users.change_password(db, here, GOOD, "another password", RequestOrigin(), NOW)
+    await manage_users.change_password(
+        db, NO_ENCRYPTION, here, OwnerProof(GOOD), "another password", RequestOrigin(), NOW
+    )
 
     assert [session.id for session in await sessions_of(db, bob.id, NOW)] == [here.session_id]
     found = await user_with_password_hash(db, "bob")
@@ -157,7 +161,9 @@ async def test_a_new_password_revokes_keys_only_on_request_and_reports_those_tha
         await add_api_key(any_db, user.id, "x", f"fm_{number}", ["read"], NOW)
     await add_api_key(any_db, bob.id, "ended", "fm_ended", ["read"], NOW, NOW - timedelta(days=1))
 
-    kept = await manage_users.change_password(any_db, here, GOOD, "another password", RequestOrigin(), NOW)
+    kept = await manage_users.change_password(
+        any_db, NO_ENCRYPTION, here, OwnerProof(GOOD), "another password", RequestOrigin(), NOW
+    )
     revoked = await manage_users.set_password(any_db, bob, "a third one", None, NOW, Actor(), revoke_keys=True)
 
     assert kept == AccessEnded(sessions_ended=1, keys_revoked=0, keys_left=2)
@@ -184,7 +190,7 @@ async def test_changing_the_password_needs_the_old_one(db: Database) -> None:
 
     with pytest.raises(BadInput, match="current password is wrong"):
         await manage_users.change_password(
-            db, Caller(bob, bob.scopes), "wrong", "another password", RequestOrigin(), NOW
+            db, NO_ENCRYPTION, Caller(bob, bob.scopes), OwnerProof("wrong"), "another password", RequestOrigin(), NOW
         )
 
 

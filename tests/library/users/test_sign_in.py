@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
+from feedmill.encryption import NO_ENCRYPTION
 from feedmill.errors import DatabaseUnavailable, LimitExceeded, NotFound, WrongPassword
 from feedmill.library.users.find_caller import caller_of_api_key, caller_of_cookie
 from feedmill.library.users.manage_users import make_user
 from feedmill.library.users.passwords import is_outdated
 from feedmill.library.users.sessions import end_current_session, end_session, list_sessions
-from feedmill.library.users.sign_in import authenticate, begin_session, sign_in, sign_out
+from feedmill.library.users.sign_in import Credentials, authenticate, begin_session, sign_in, sign_out
 from feedmill.library.users.sign_in_limits import ADDRESS_LIMIT, NAME_LIMIT, PAIR_LIMIT, AttemptLimit, AttemptSource
 from feedmill.model.user import DISABLED, Actor, RequestOrigin, User
 from feedmill.store.admin.users import update_user
@@ -54,7 +55,7 @@ async def waits(db: Database, name: str, origin: RequestOrigin, now: datetime = 
 
 @pytest.mark.parametrize("name", ["alice", "Alice ", "ＡＬＩＣＥ"])
 async def test_the_right_password_works_with_any_form_of_the_name(db: Database, alice: User, name: str) -> None:
-    token, who = await sign_in(db, name, GOOD, HOME, NOW)
+    token, who = await sign_in(db, NO_ENCRYPTION, Credentials(name, GOOD), HOME, NOW)
 
     assert (who.user.id, who.session_id is not None) == (alice.id, True)
     assert await caller_of_cookie(db, token, NOW) is not None
@@ -90,7 +91,7 @@ async def test_an_unknown_name_takes_as_long_as_a_wrong_password(db: Database, a
 async def test_signing_in_again_starts_a_new_session_and_ends_the_old_one(db: Database, alice: User) -> None:
     planted, _ = await begin_session(db, alice, AWAY, NOW)
 
-    token, _ = await sign_in(db, "alice", GOOD, HOME, NOW, replacing=planted)
+    token, _ = await sign_in(db, NO_ENCRYPTION, Credentials("alice", GOOD), HOME, NOW, replacing=planted)
 
     assert token != planted
     assert await caller_of_cookie(db, planted, NOW) is None

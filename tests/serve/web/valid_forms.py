@@ -47,6 +47,7 @@ FILTER = {
 }
 ADDED = {"url": "{url}", "feed": ["{url}"], "folder": "{folder}", "interval": "3600", "images": "all", **HTTP}
 GROUP = {name: str(value) for name, value in EMPTY_VALUES.items() if name != "titles_form"} | {"name": "mine"}
+SECOND_FACTOR = {"username": "alice", "current": PASSWORD, "code": "123456"}
 NEW_ACCOUNT = {"name": "erin", "password": PASSWORD, "again": PASSWORD}
 
 # In an order in which they can be submitted one after another.
@@ -190,6 +191,10 @@ FORMS: Mapping[str, Form] = {
     "/feeds/unsubscribe": {"id": ["{feed}"], "next": "/feeds"},
     "/settings/sessions/{id:int}/end": {},
     "/settings/sessions/end-others": {},
+    "/login/code": {"code": "123456", "with": "app", "next": "/"},
+    "/settings/two-factor/set-up": SECOND_FACTOR | {"secret": "A" * 32},
+    "/settings/two-factor/codes": SECOND_FACTOR,
+    "/settings/two-factor/off": SECOND_FACTOR,
     "/settings/password": {"username": "alice", "current": PASSWORD, "new": f"{PASSWORD}2", "again": f"{PASSWORD}2"},
     "/logout": {},
 }

@@ -6,11 +6,11 @@ subscribing. Only a person in a browser, or the operator on the command line, cr
 
 from datetime import datetime
 from hashlib import md5
-from secrets import choice
 
 from feedmill.errors import BadInput, LimitExceeded, NotAllowed, NotFound, WrongPassword
 from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.library.users.readable_secrets import new_readable_secret
 from feedmill.library.users.sign_in_limits import AttemptSource, count_attempt
 from feedmill.model.user import READ, WRITE, AppPassword, Caller, RequestOrigin, User
 from feedmill.store.database import Database
@@ -27,9 +27,8 @@ from feedmill.store.users.app_passwords import (
 
 MAX_APP_PASSWORDS = 100
 LONGEST_NAME = 100
-# Without letters and digits that look alike. Twenty of them are 99 bits.
-ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-GROUPS, GROUP_LENGTH = 5, 4
+# Twenty characters are 99 bits.
+GROUPS = 5
 APP_SCOPES = frozenset({READ, WRITE})
 
 
@@ -44,7 +43,7 @@ async def create_app_password(
         raise BadInput(Message("error.app_password_name", most=LONGEST_NAME), field="name")
     if len(await app_passwords_of(db, who.user.id)) >= MAX_APP_PASSWORDS:
         raise LimitExceeded(Message("error.too_many_app_passwords", most=MAX_APP_PASSWORDS))
-    password = _new_password()
+    password = new_readable_secret(GROUPS)
     fever_hash = secret_digest(fever_key(who.user.name, password)) if allows_fever else None
     added = await add_app_password(db, who.user.id, device, secret_digest(password), fever_hash, now, who.session_id)
     return password, added
@@ -108,7 +107,3 @@ def _normal_name(typed: str) -> str | None:
         return normalize_user_name(typed)
     except BadInput:
         return None
-
-
-def _new_password() -> str:
-    return "-".join("".join(choice(ALPHABET) for _ in range(GROUP_LENGTH)) for _ in range(GROUPS))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from secrets import token_hex
 
+from feedmill.encryption import Encryption
 from feedmill.errors import NotSignedIn
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.users.find_caller import caller_of_client_session
-from feedmill.library.users.sign_in import authenticate
+from feedmill.library.users.sign_in import Credentials, authenticate_with_code
 from feedmill.model.user import JWT, RequestOrigin
 from feedmill.store.database import Database
 from feedmill.store.users import sessions
@@ -39,10 +40,10 @@ class ClientSession:
 
 
 async def begin_client_session(
-    db: Database, name: str, password: str, origin: RequestOrigin, now: datetime
+    db: Database, encryption: Encryption, sent: Credentials, origin: RequestOrigin, now: datetime
 ) -> ClientSession:
-    """A session for whoever knows the password, with the secret of its first refresh token."""
-    user = await authenticate(db, name, password, origin, now)
+    """A session for whoever knows the password and the code, with the secret of its first refresh token."""
+    user = await authenticate_with_code(db, encryption, sent, origin, now)
     number = token_hex(16)
     session_id = await sessions.begin_session(db, user.id, JWT, secret_digest(number), origin, now)
     return ClientSession(user.id, session_id, number)

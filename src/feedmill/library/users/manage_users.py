@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from feedmill.archive.remove_feed import remove_feed_and_objects
+from feedmill.encryption import Encryption
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
-from feedmill.library.users import passwords, sign_in_limits
+from feedmill.library.users import passwords
+from feedmill.library.users.confirm_owner import OwnerProof, confirm_owner
 from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.admin.users import delete_user, update_user
@@ -61,22 +63,18 @@ async def make_user(db: Database, name: str, password: str, is_admin: bool, now:
 
 async def change_password(
     db: Database,
+    encryption: Encryption,
     who: Caller,
-    current: str,
+    proof: OwnerProof,
     new: str,
     origin: RequestOrigin,
     now: datetime,
     *,
     revoke_keys: bool = False,
 ) -> AccessEnded:
-    """Changes the password of a caller who knows the current one; ends all other sessions."""
+    """Changes the password of a caller who proves to own the account; ends all other sessions."""
     passwords.check_password_length(new)
-    source = sign_in_limits.AttemptSource(who.user.name, origin.address)
-    await sign_in_limits.count_attempt(db, source, now)
-    found = await users.user_with_password_hash(db, who.user.name)
-    if not await passwords.verify_password(found[1] if found else None, current):
-        raise BadInput(Message("error.wrong_current_password"), field="current")
-    await db.batch(sign_in_limits.forget_attempts(source))
+    await confirm_owner(db, encryption, who, proof, origin, now)
     by = Actor(who.user.id, origin.address)
     return await set_password(db, who.user, new, who.session_id, now, by, revoke_keys=revoke_keys)
 

@@ -59,10 +59,11 @@ class AttemptSource:
     name: str
     address: str | None
     channel: str = ""
+    name_limit: AttemptLimit = NAME_LIMIT
 
     @property
     def limits(self) -> dict[str, AttemptLimit]:
-        of_name = {self._key("name", self.name): NAME_LIMIT}
+        of_name = {self._key("name", self.name): self.name_limit}
         if self.address is None:
             return of_name
         network = _network(self.address)
@@ -83,8 +84,8 @@ async def count_attempt(db: Database, source: AttemptSource, now: datetime) -> N
     for _ in range(ROUNDS):
         seen = await read_sign_in_attempts(db, list(limits))
         waits = {limit: limit.wait(seen[key], now) for key, limit in limits.items()}
-        if waits[NAME_LIMIT] and await _is_signed_in_here(db, source):
-            waits[NAME_LIMIT] = timedelta(0)
+        if waits[source.name_limit] and await _is_signed_in_here(db, source):
+            waits[source.name_limit] = timedelta(0)
         if any(waits.values()):
             raise _refusal(max(waits.values()))
         if await count_sign_in_attempt(db, seen, now):

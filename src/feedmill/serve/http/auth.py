@@ -11,8 +11,10 @@ from feedmill.library.users.find_caller import (
     caller_of_cookie,
     is_api_key,
 )
-from feedmill.library.users.sign_in import sign_in as sign_in_with_password
+from feedmill.library.users.sign_in import Credentials
+from feedmill.library.users.sign_in import sign_in as begin_with_credentials
 from feedmill.library.users.sign_in import sign_out as end_browser_session
+from feedmill.library.users.two_factor import TwoFactorMissing, must_set_up_two_factor
 from feedmill.model.user import Actor, Caller, RequestOrigin
 from feedmill.optional_imports import import_by_name
 from feedmill.serve.http import csrf
@@ -27,17 +29,43 @@ JWT_MODULE = "feedmill.serve.http.jwt_tokens"
 async def caller_of(connection: HTTPConnection) -> Caller | None:
     """The caller of a request; None if unknown. If a bearer token is sent, the cookie is ignored."""
     app: App = connection.app.state.app
+    return _unless_restricted(app, await _any_caller_of(connection))
+
+
+async def _any_caller_of(connection: HTTPConnection) -> Caller | None:
+    app: App = connection.app.state.app
     if has_bearer_token(connection):
         secret = connection.headers["authorization"][len(BEARER) :].strip()
         return await _token_caller(app, secret, datetime.now(UTC))
-    return await session_caller_of(connection)
+    return await any_session_caller_of(connection)
+
+
+def _unless_restricted(app: App, who: Caller | None) -> Caller | None:
+    """The caller; None if the user must set up a second factor first. Keys were made in a session that had one."""
+    if who is None or who.session_id is None:
+        return who
+    return None if must_set_up_two_factor(app.settings, who.user) else who
 
 
 async def session_caller_of(connection: HTTPConnection) -> Caller | None:
     """The caller by session cookie only, for pages: an API key may have fewer rights than its owner has there."""
     app: App = connection.app.state.app
+    return _unless_restricted(app, await any_session_caller_of(connection))
+
+
+async def any_session_caller_of(connection: HTTPConnection) -> Caller | None:
+    """The same, also if it must set up a second factor before it may do anything else."""
+    app: App = connection.app.state.app
     session = session_token_of(connection)
     return await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
+
+
+async def refuse_restricted_session(connection: HTTPConnection) -> None:
+    """Raises `TwoFactorMissing` for a session whose user must set up a second factor first."""
+    app: App = connection.app.state.app
+    who = await _any_caller_of(connection)
+    if who is not None and _unless_restricted(app, who) is None:
+        raise TwoFactorMissing
 
 
 def has_bearer_token(connection: HTTPConnection) -> bool:
@@ -53,12 +81,14 @@ async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
     return await caller_of_client_session(app.db, claims.session_id, now) if claims else None
 
 
-async def sign_in(app: App, name: str, password: str, request: HTTPConnection) -> tuple[str, Caller]:
-    """Returns the token of a new session, for the cookie, and its caller; raises `WrongPassword` or `LimitExceeded`."""
+async def sign_in(app: App, sent: Credentials, request: HTTPConnection) -> tuple[str, Caller]:
+    """Returns the token of a new session, for the cookie, and its caller.
+
+    Raises `WrongPassword`, `SecondFactorRequired`, `WrongCode` or `LimitExceeded`.
+    """
     csrf.refuse_other_sites(request)
-    return await sign_in_with_password(
-        app.db, name, password, origin_of(request), datetime.now(UTC), replacing=session_token_of(request)
-    )
+    now, replaced = datetime.now(UTC), session_token_of(request)
+    return await begin_with_credentials(app.db, app.tools.encryption, sent, origin_of(request), now, replaced)
 
 
 async def sign_out(app: App, request: HTTPConnection) -> None:

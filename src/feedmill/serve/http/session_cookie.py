@@ -16,14 +16,15 @@ def session_token_of(connection: HTTPConnection) -> str | None:
 
 def set_session_cookie(response: Response, connection: HTTPConnection, token: str) -> None:
     response.set_cookie(
-        SESSION_COOKIE, token, KEEP_SECONDS, path="/", httponly=True, samesite="lax", secure=_is_https(connection)
+        SESSION_COOKIE, token, KEEP_SECONDS, path="/", httponly=True, samesite="lax", secure=is_https(connection)
     )
 
 
 def delete_session_cookie(response: Response, connection: HTTPConnection) -> None:
-    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax", secure=_is_https(connection))
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax", secure=is_https(connection))
 
 
-def _is_https(connection: HTTPConnection) -> bool:
+def is_https(connection: HTTPConnection) -> bool:
+    """Whether cookies may be limited to https."""
     # X-Forwarded-Proto of a trusted proxy is already the scheme.
     return connection.url.scheme in ("https", "wss")

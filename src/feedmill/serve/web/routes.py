@@ -49,6 +49,8 @@ from feedmill.serve.web.users import (
     settings,
     setup,
     sign_in,
+    sign_in_code,
+    two_factor,
 )
 from feedmill.serve.web.webhooks import webhook_pages
 
@@ -57,6 +59,7 @@ ROUTES = [
     *pwa.routes,
     *setup.routes,
     *sign_in.routes,
+    *sign_in_code.routes,
     *registration.routes,
     *lists.routes,
     *article.routes,
@@ -100,6 +103,7 @@ ROUTES = [
     *raw_body.routes,
     *storage_usage.routes,
     *settings.routes,
+    *two_factor.routes,
     *sessions.routes,
     *api_keys.routes,
     *apps.routes,

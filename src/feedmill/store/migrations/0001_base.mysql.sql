@@ -142,9 +142,10 @@ CREATE TABLE IF NOT EXISTS users (
   quota_bytes BIGINT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  two_factor_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (id),
   UNIQUE (name)
-)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS batch_jobs (
   batch_id BIGINT NOT NULL,
@@ -329,6 +330,22 @@ CREATE TABLE IF NOT EXISTS saved_searches (
   CONSTRAINT saved_searches_once UNIQUE (user_id, name),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS totp_secrets (
+  user_id BIGINT NOT NULL,
+  secret LONGTEXT NOT NULL,
+  last_step BIGINT NOT NULL,
+  PRIMARY KEY (user_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS recovery_codes (
+  code_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_id BIGINT NOT NULL,
+  PRIMARY KEY (code_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX recovery_codes_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGINT NOT NULL AUTO_INCREMENT,

@@ -150,6 +150,7 @@ CREATE TABLE IF NOT EXISTS users (
   quota_bytes BIGINT,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   last_seen_at VARCHAR(24) COLLATE "C",
+  two_factor_at VARCHAR(24) COLLATE "C",
   PRIMARY KEY (id),
   UNIQUE (name)
 );
@@ -352,6 +353,23 @@ CREATE TABLE IF NOT EXISTS saved_searches (
   CONSTRAINT saved_searches_once UNIQUE (user_id, name),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS totp_secrets (
+  user_id BIGINT NOT NULL,
+  secret TEXT NOT NULL,
+  last_step BIGINT NOT NULL,
+  PRIMARY KEY (user_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS recovery_codes (
+  code_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  user_id BIGINT NOT NULL,
+  PRIMARY KEY (code_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS recovery_codes_of_user ON recovery_codes (user_id);
 
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGSERIAL NOT NULL,

@@ -147,6 +147,7 @@ CREATE TABLE IF NOT EXISTS users (
   quota_bytes INTEGER,
   created_at VARCHAR(24) NOT NULL,
   last_seen_at VARCHAR(24),
+  two_factor_at VARCHAR(24),
   UNIQUE (name)
 );
 
@@ -339,6 +340,23 @@ CREATE TABLE IF NOT EXISTS saved_searches (
   CONSTRAINT saved_searches_once UNIQUE (user_id, name),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
+
+CREATE TABLE IF NOT EXISTS totp_secrets (
+  user_id INTEGER NOT NULL,
+  secret TEXT NOT NULL,
+  last_step INTEGER NOT NULL,
+  PRIMARY KEY (user_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS recovery_codes (
+  code_hash VARCHAR(64) NOT NULL,
+  user_id INTEGER NOT NULL,
+  PRIMARY KEY (code_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS recovery_codes_of_user ON recovery_codes (user_id);
 
 CREATE TABLE IF NOT EXISTS sessions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -36,7 +36,16 @@ from feedmill.store.schema.search import saved_searches
 from feedmill.store.schema.services import service_saves, services
 from feedmill.store.schema.stories import story_entries, story_keys, story_sketches
 from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
-from feedmill.store.schema.users import api_keys, app_passwords, own_css, sessions, sign_in_attempts, users
+from feedmill.store.schema.users import (
+    api_keys,
+    app_passwords,
+    own_css,
+    recovery_codes,
+    sessions,
+    sign_in_attempts,
+    totp_secrets,
+    users,
+)
 from feedmill.store.schema.webhooks import deliveries, webhooks
 
 __all__ = [
@@ -85,6 +94,7 @@ __all__ = [
     "pool_source_tables",
     "pool_texts",
     "raw_bodies",
+    "recovery_codes",
     "revisions",
     "saved_searches",
     "service_saves",
@@ -97,6 +107,7 @@ __all__ = [
     "story_sketches",
     "subscriptions",
     "tombstones",
+    "totp_secrets",
     "unread",
     "unread_lists",
     "users",

@@ -1,4 +1,4 @@
-"""Tables of users, sessions, API keys, app passwords and sign-in attempts."""
+"""Tables of users, sessions, API keys, app passwords, second factors and sign-in attempts."""
 
 from sqlalchemy import Column, Index
 
@@ -33,6 +33,8 @@ users = table(
     Column("quota_bytes", Id),
     timestamp("created_at", required=True),
     timestamp("last_seen_at"),
+    # Since when signing in needs a second factor; NULL if it does not.
+    timestamp("two_factor_at"),
 )
 
 # The user's own style sheet for the pages. Not a column of `users`, whose rows are read with every request.
@@ -89,6 +91,23 @@ app_passwords = table(
     Column("last_user_agent", LongText),
     timestamp("revoked_at"),
     Index("app_passwords_of_user", "user_id"),
+)
+
+# The secret that a user's authenticator app shares with us.
+totp_secrets = table(
+    "totp_secrets",
+    belongs_to("users", primary_key=True, autoincrement=False),
+    Column("secret", LongText, nullable=False),
+    # The time step of the last code that was accepted: each code counts once.
+    Column("last_step", Id, nullable=False),
+)
+
+# Unused codes that replace one of the authenticator app.
+recovery_codes = table(
+    "recovery_codes",
+    Column("code_hash", Token, primary_key=True),
+    belongs_to("users"),
+    Index("recovery_codes_of_user", "user_id"),
 )
 
 # Recent sign-in attempts, by a digest of the name or address.

@@ -92,6 +92,12 @@ async def user_with_password_hash(db: Database, name: str) -> tuple[User, str | 
     return (to_user(rows[0]), rows[0]["password_hash"]) if rows else None
 
 
+async def user_of_id_with_password_hash(db: Database, user_id: int) -> tuple[User, str | None] | None:
+    """The user of that id and the hash of the password; None when there is no such user."""
+    rows = await db.query(BY_ID, {"user_id": user_id})
+    return (to_user(rows[0]), rows[0]["password_hash"]) if rows else None
+
+
 def step_to_set_password(user_id: int, password_hash: str) -> Step:
     return Step(SET_PASSWORD, {"of_user": user_id, "password_hash": password_hash})
 
@@ -140,6 +146,8 @@ def to_user(row: Row) -> User:
         quota_bytes=row["quota_bytes"],
         created_at=from_iso(row["created_at"]),
         last_seen_at=datetime_or_none(row["last_seen_at"]),
+        two_factor_at=datetime_or_none(row["two_factor_at"]),
+        has_password=row["password_hash"] is not None,
     )
 
 

@@ -61,6 +61,8 @@ PAGES = [
     "/feed/1/archive/images?state=failed",
     "/feed/1/archive/reparse",
     "/settings",
+    "/settings/two-factor",
+    "/settings/two-factor/set-up",
     "/settings/sessions",
     "/settings/api-keys",
     "/settings/apps",

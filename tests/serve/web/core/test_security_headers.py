@@ -18,7 +18,7 @@ PAGES = ["/unread", "/all", "/appearance", "/keys", "/login", "/nowhere", "/item
 CHANGES = sorted(
     re.sub(r"\{\w+(:\w+)?\}", "1", route.path)
     for route in ROUTES
-    if "POST" in (route.methods or ()) and route.path not in ("/login", "/register", "/setup")
+    if "POST" in (route.methods or ()) and route.path not in ("/login", "/login/code", "/register", "/setup")
 )
 
 

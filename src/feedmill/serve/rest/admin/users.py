@@ -43,6 +43,7 @@ class UserResponse(BaseModel):
     quota_bytes: int | None = Field(description="The maximum storage in bytes; null for no limit.")
     created_at: datetime
     last_seen_at: datetime | None
+    two_factor_at: datetime | None = Field(description="Since when signing in needs two factors; null if it does not.")
 
     @classmethod
     def of(cls, account: UserSummary, kept_bytes: int = 0) -> "UserResponse":

@@ -11,13 +11,17 @@ from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.model.user import ADMIN, FILL, POOLS, READ, WRITE, Caller
 from feedmill.serve.http import csrf
-from feedmill.serve.http.auth import caller_of, has_bearer_token
+from feedmill.serve.http.auth import caller_of, has_bearer_token, refuse_restricted_session
 
 
 async def current_caller(request: Request) -> Caller:
-    """The caller of the API; raises `NotSignedIn`. A request with a session cookie also needs a CSRF token."""
+    """The caller of the API; raises `NotSignedIn` or `TwoFactorMissing`.
+
+    A request with a session cookie also needs a CSRF token.
+    """
     who = await caller_of(request)
     if who is None:
+        await refuse_restricted_session(request)
         raise NotSignedIn(Message("error.not_signed_in"))
     if not has_bearer_token(request) and request.method not in csrf.SAFE_METHODS:
         csrf.check_csrf_token(request, None)

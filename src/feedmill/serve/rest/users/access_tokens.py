@@ -16,18 +16,16 @@ from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.jwt_tokens import ACCESS, LIFETIMES, REFRESH, make_token, read_token
 from feedmill.serve.http.signing_key import signing_key
 from feedmill.serve.rest.core.dependencies import TheApp
-from feedmill.serve.rest.users.schemas import AccessTokenPair, NameAndPassword, RefreshTokenRequest
+from feedmill.serve.rest.users.schemas import AccessTokenPair, RefreshTokenRequest, SignInRequest
 
 router = APIRouter(prefix="/auth", tags=["signing in"])
 
 
 @router.post("/token")
-async def make_access_token(
-    app: TheApp, request: Request, response: Response, sent: NameAndPassword
-) -> AccessTokenPair:
-    """A first pair of tokens for name and password; it starts a session, listed with the others."""
-    now = datetime.now(UTC)
-    session = await begin_client_session(app.db, sent.name, sent.password, origin_of(request), now)
+async def make_access_token(app: TheApp, request: Request, response: Response, sent: SignInRequest) -> AccessTokenPair:
+    """A first pair of tokens for name, password and code; it starts a session, listed with the others."""
+    now, origin = datetime.now(UTC), origin_of(request)
+    session = await begin_client_session(app.db, app.tools.encryption, sent.credentials(), origin, now)
     return _token_pair(app, response, session, now)
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 
 from feedmill.api_schemas.current_user import CurrentUser
+from feedmill.library.users.confirm_owner import OwnerProof
 from feedmill.library.users.manage_users import change_password
 from feedmill.serve.http.auth import has_bearer_token, origin_of
 from feedmill.serve.http.session_cookie import session_token_of
@@ -25,5 +26,6 @@ async def read_me(request: Request, response: Response, who: Reader) -> CurrentU
 async def change_my_password(app: TheApp, request: Request, who: Writer, sent: PasswordChange) -> AccessEndedResponse:
     """Changes the password and ends all other sessions. API keys stay valid, unless `revoke_keys` is true."""
     now, origin = datetime.now(UTC), origin_of(request)
-    ended = await change_password(app.db, who, sent.current, sent.new, origin, now, revoke_keys=sent.revoke_keys)
+    proof, encryption = OwnerProof(sent.current, sent.code), app.tools.encryption
+    ended = await change_password(app.db, encryption, who, proof, sent.new, origin, now, revoke_keys=sent.revoke_keys)
     return AccessEndedResponse.of(ended)

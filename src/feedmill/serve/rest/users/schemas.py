@@ -8,6 +8,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.api_schemas.current_user import CurrentUser, Scope
 from feedmill.library.users.passwords import MAX_LENGTH, MIN_LENGTH
+from feedmill.library.users.second_factor import LONGEST_CODE
+from feedmill.library.users.sign_in import Credentials
 from feedmill.model.user import AccessEnded, ApiKey, Caller, Session
 from feedmill.serve.http.csrf import csrf_token_for
 from feedmill.serve.rest.core.base_models import RequestBody
@@ -18,9 +20,19 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LENGTH,
 NewPassword = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]
 
 
-class NameAndPassword(RequestBody):
+SecondFactor = Annotated[str, StringConstraints(max_length=LONGEST_CODE, pattern=r"^[^\x00]*$")]
+
+
+class SignInRequest(RequestBody):
     name: LoginName = Field(description="The account's name, in upper or lower case.")
     password: Password
+    code: SecondFactor = Field(
+        "",
+        description="For an account with two factors: the code of the authenticator app, or a recovery code.",
+    )
+
+    def credentials(self) -> Credentials:
+        return Credentials(self.name, self.password, self.code)
 
 
 class RegistrationRequest(RequestBody):
@@ -39,6 +51,7 @@ def describe_caller(who: Caller, session: str | None) -> CurrentUser:
             "scopes": sorted(who.scopes),
             "created_at": user.created_at,
             "quota_feeds": user.quota_feeds,
+            "two_factor_at": user.two_factor_at,
             "csrf_token": csrf_token_for(session) if session else None,
         }
     )
@@ -111,6 +124,7 @@ class ApiKeyPage(BaseModel):
 class PasswordChange(RequestBody):
     current: Password
     new: NewPassword
+    code: SecondFactor = Field("", description="As for signing in: for an account with two factors.")
     revoke_keys: StrictBool = Field(
         False, description="Also revoke all your API keys, including the one of this request."
     )

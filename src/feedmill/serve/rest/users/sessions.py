@@ -16,9 +16,9 @@ from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.users.schemas import (
     AccessEndedResponse,
-    NameAndPassword,
     SessionPage,
     SessionResponse,
+    SignInRequest,
     describe_caller,
 )
 
@@ -33,9 +33,10 @@ def signed_in_response(request: Request, response: Response, token: str, who: Ca
 
 
 @router.post("", status_code=201)
-async def sign_in(app: TheApp, request: Request, response: Response, sent: NameAndPassword) -> CurrentUser:
+async def sign_in(app: TheApp, request: Request, response: Response, sent: SignInRequest) -> CurrentUser:
     """Starts a browser session with a cookie; programs use an API key or `POST /auth/token`."""
-    return signed_in_response(request, response, *await auth.sign_in(app, sent.name, sent.password, request))
+    begun = await auth.sign_in(app, sent.credentials(), request)
+    return signed_in_response(request, response, *begun)
 
 
 @router.get("")

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from feedmill.errors import CallerError, InfrastructureError, LimitExceeded
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.users.two_factor import TwoFactorMissing
 from feedmill.serve.http.error_statuses import status_of
 from feedmill.serve.http.security_headers import STRICT_HEADERS
 from feedmill.serve.web.core.current_user import SignInRequired
@@ -17,6 +18,8 @@ from feedmill.serve.web.core.render_page import render_template
 
 log = get_logger(__name__)
 
+# Where a user sets up the second factor that the setting `require_two_factor` asks for.
+SET_UP_PATH = "/settings/two-factor/set-up"
 # Pages show that something is too large as wrong input, and have no answer of their own for a lost session.
 PAGE_STATUSES = {401: 400, 413: 422}
 STATUSES_WITH_TEXT = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
@@ -45,6 +48,12 @@ async def _handle_sign_in_required(request: Request, error: Exception) -> Respon
     return RedirectResponse(error.to, 303)
 
 
+async def _handle_two_factor_missing(request: Request, error: Exception) -> Response:
+    if is_fragment_request(request):
+        return Response(status_code=403, headers={"HX-Redirect": SET_UP_PATH})
+    return RedirectResponse(SET_UP_PATH, 303)
+
+
 async def _handle_caller_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CallerError)
     status = status_of(error)
@@ -70,6 +79,7 @@ async def _handle_unexpected_error(request: Request, error: Exception) -> Respon
 
 HANDLERS: dict[Any, Any] = {
     SignInRequired: _handle_sign_in_required,
+    TwoFactorMissing: _handle_two_factor_missing,
     CallerError: _handle_caller_error,
     InfrastructureError: _handle_infrastructure_error,
     HTTPException: _handle_http_exception,

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,7 +10,6 @@ from feedmill.errors import BadInput, LimitExceeded, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.users.app_passwords import create_app_password, list_app_passwords, revoke_app_password
 from feedmill.model.user import AppPassword
-from feedmill.optional_imports import import_by_name
 from feedmill.serve.http.app_images import site_of
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
@@ -22,10 +20,9 @@ from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.users.known_apps import BY_ID, NAMED, OTHERS, PATHS, KnownApp
+from feedmill.serve.web.users.qr_code import draw_qr_code
 
 APPS_PATH = "/settings/apps"
-# Imported with the first code that is drawn.
-MAKE_QR_CODE = "segno:make"
 
 
 async def list_apps(request: Request) -> Response:
@@ -87,14 +84,10 @@ async def _show(
         named_apps=NAMED,
         other_apps=OTHERS,
         server=site_of(request) + PATHS[app.api] if app else "",
-        qr_code=_qr_code(f"{site_of(request) + PATHS[app.api]}\n{caller.user.name}\n{made[0]}") if made and app else "",
+        qr_code=draw_qr_code(f"{site_of(request) + PATHS[app.api]}\n{caller.user.name}\n{made[0]}")
+        if made and app
+        else "",
     )
-
-
-def _qr_code(text: str) -> Markup:
-    """What is to be entered, for the camera of a phone."""
-    drawn: str = import_by_name(MAKE_QR_CODE)(text, error="m", micro=False).svg_inline(scale=4, border=2)
-    return Markup(drawn)  # noqa: S704 - segno writes nothing of the text but squares
 
 
 routes = [

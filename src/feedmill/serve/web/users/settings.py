@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded
+from feedmill.library.users.confirm_owner import OwnerProof
 from feedmill.library.users.manage_users import change_password, count_keys
 from feedmill.library.users.preferences import save_preferences
 from feedmill.library.users.sessions import list_sessions
@@ -32,7 +33,20 @@ PREFERENCE_FIELDS = {
     **{name: one_of(*values).optional for name, values in HABITS.items()},
     "zone": FormField(lambda zone: zone in time_zones()).or_empty.optional,
 }
-PASSWORD_ERROR_KEYS = {"current": "settings.wrong_current", "password": "setup.bad_password"}
+# The field of the form and its text, by the field of the error.
+PASSWORD_ERRORS = {
+    "current": ("current", "settings.wrong_current"),
+    "code": ("code", "two_factor.wrong_code"),
+    "password": ("new", "setup.bad_password"),
+}
+PASSWORD_FIELDS = {
+    "username": TEXT.optional,
+    "current": TEXT,
+    "code": TEXT.optional,
+    "new": TEXT,
+    "again": TEXT,
+    "revoke_keys": CHECKBOX,
+}
 
 
 async def show_settings(request: Request) -> Response:
@@ -58,19 +72,23 @@ async def save_settings(request: Request) -> Response:
     return response
 
 
-@accepts_form({"username": TEXT.optional, "current": TEXT, "new": TEXT, "again": TEXT, "revoke_keys": CHECKBOX})
+@accepts_form(PASSWORD_FIELDS)
 async def change_own_password(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     errors = _check(sent)
     if not errors:
         now, origin = datetime.now(UTC), origin_of(request)
-        words, revoke_keys = (form_text(sent, "current"), form_text(sent, "new")), bool(form_text(sent, "revoke_keys"))
+        proof, new = OwnerProof(form_text(sent, "current"), form_text(sent, "code")), form_text(sent, "new")
+        app, revoke_keys = the_app(request), bool(form_text(sent, "revoke_keys"))
         try:
-            ended = await change_password(the_app(request).db, caller, *words, origin, now, revoke_keys=revoke_keys)
+            ended = await change_password(
+                app.db, app.tools.encryption, caller, proof, new, origin, now, revoke_keys=revoke_keys
+            )
             return redirect("/settings", flash_success("settings.password_changed", **asdict(ended)))
         except BadInput as error:
-            errors = {"new" if error.field == "password" else "current": PASSWORD_ERROR_KEYS[str(error.field)]}
+            field, key = PASSWORD_ERRORS[str(error.field)]
+            errors = {field: key}
         except LimitExceeded:
             errors = {"current": "settings.too_many_tries"}
     return await _show(request, errors)

@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from feedmill.errors import AlreadySetUp, BadInput
 from feedmill.library.users.manage_users import create_first_admin, needs_setup
+from feedmill.library.users.sign_in import Credentials
 from feedmill.serve.http import auth
 from feedmill.serve.http.session_cookie import set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
@@ -39,7 +40,7 @@ async def create_admin(request: Request) -> Response:
             return redirect("/login")
     if errors:
         return await render_page(request, "users/setup.html", 422, name=name, errors=errors)
-    token, _ = await auth.sign_in(the_app(request), name, password, request)
+    token, _ = await auth.sign_in(the_app(request), Credentials(name, password), request)
     response = redirect(NEXT_PAGE)
     set_session_cookie(response, request, token)
     return response

@@ -6,19 +6,21 @@ from starlette.routing import Route
 
 from feedmill.errors import LimitExceeded, WrongPassword
 from feedmill.library.users.manage_users import needs_setup
+from feedmill.library.users.sign_in import Credentials, SecondFactorRequired
 from feedmill.serve.http import auth
 from feedmill.serve.http.session_cookie import delete_session_cookie, set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
-from feedmill.serve.web.core.current_user import signed_in
+from feedmill.serve.web.core.current_user import signed_in, signed_in_with_password
 from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.users.sign_in_code import ask_for_code
 
 
 async def show_sign_in(request: Request) -> Response:
     """The form; redirects users who are signed in, and a new instance to its setup."""
-    if await auth.session_caller_of(request) is not None:
+    if await auth.any_session_caller_of(request) is not None:
         return redirect(local_path(request.query_params.get("next")))
     if await needs_setup(the_app(request).db):
         return redirect("/setup")
@@ -30,7 +32,9 @@ async def sign_in(request: Request) -> Response:
     sent = await checked_form(request)
     name, next_page = form_text(sent, "name"), local_path(sent.get("next"))
     try:
-        token, _ = await auth.sign_in(the_app(request), name, form_text(sent, "password"), request)
+        token, _ = await auth.sign_in(the_app(request), Credentials(name, form_text(sent, "password")), request)
+    except SecondFactorRequired as error:
+        return await ask_for_code(request, error.user, next_page)
     except WrongPassword:
         return await _show(request, next_page, 401, name=name, wrong=True)
     except LimitExceeded as error:
@@ -47,7 +51,7 @@ async def show_sign_out(request: Request) -> Response:
 
 @accepts_form({})
 async def sign_out(request: Request) -> Response:
-    await signed_in(request)
+    await signed_in_with_password(request)
     await checked_form(request)
     await auth.sign_out(the_app(request), request)
     response = redirect("/login")
