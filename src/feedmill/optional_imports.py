@@ -43,8 +43,12 @@ def import_by_name(name: str) -> Any:
 
 def check_installed(package: str) -> None:
     """Raises `MissingExtra` when an optional package is not installed; imports nothing."""
-    if find_spec(package) is None:
+    if not is_installed(package):
         raise _missing_extra(package)
+
+
+def is_installed(package: str) -> bool:
+    return find_spec(package) is not None
 
 
 def _missing_extra(package: str) -> MissingExtra:

@@ -7,9 +7,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feedmill.app import App
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.optional_imports import MissingExtra, import_by_name
+from feedmill.optional_imports import MissingExtra, import_by_name, is_installed
 from feedmill.serve.http.problem_json import problem_response
+from feedmill.settings import Settings
 
+MCP_PATH = "/mcp"
+PACKAGE = "mcp"
 CREATE_ENDPOINT = "feedmill.serve.mcp.endpoint:create_endpoint"
 
 
@@ -45,4 +48,9 @@ def mcp_routes(app: App, jobs: JobPort) -> list[Route]:
     if not app.settings.mcp:
         return []
     endpoint = LazyMcp(app, jobs)
-    return [Route("/mcp", endpoint), Route("/mcp/", endpoint)]
+    return [Route(MCP_PATH, endpoint), Route(f"{MCP_PATH}/", endpoint)]
+
+
+def offers_mcp(settings: Settings) -> bool:
+    """Whether assistants can connect: it is turned on and installed."""
+    return settings.mcp and is_installed(PACKAGE)

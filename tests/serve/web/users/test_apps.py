@@ -3,7 +3,7 @@
 from lxml import html
 
 from feedmill.serve.web.users.known_apps import BY_ID, KNOWN_APPS
-from tests.serve.rest.site import Site
+from tests.serve.rest.site import ORIGIN, Site
 from tests.serve.web.visitor import Visitor, text_of
 
 APPS = "/settings/apps"
@@ -67,3 +67,11 @@ async def test_charlie_sees_and_revokes_nothing_of_alices(alice: Visitor, charli
 
 def test_every_app_has_an_id_of_its_own() -> None:
     assert len(BY_ID) == len(KNOWN_APPS)
+
+
+async def test_the_page_tells_how_an_assistant_connects(site: Site, alice: Visitor) -> None:
+    page = await alice.see(APPS)
+
+    [section] = page.xpath("//section[@aria-labelledby='assistant']")
+    assert f"{ORIGIN}/mcp" in section.xpath(".//code/text()")
+    assert section.xpath(".//a/@href") == ["/settings/api-keys"]

@@ -11,6 +11,7 @@ from feedmill.i18n.messages import Message
 from feedmill.library.users.app_passwords import create_app_password, list_app_passwords, revoke_app_password
 from feedmill.model.user import AppPassword
 from feedmill.serve.http.app_images import site_of
+from feedmill.serve.mcp.lazy_endpoint import MCP_PATH, offers_mcp
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
@@ -84,6 +85,7 @@ async def _show(
         named_apps=NAMED,
         other_apps=OTHERS,
         server=site_of(request) + PATHS[app.api] if app else "",
+        mcp_address=f"{site_of(request)}{MCP_PATH}" if offers_mcp(the_app(request).settings) else "",
         qr_code=draw_qr_code(f"{site_of(request) + PATHS[app.api]}\n{caller.user.name}\n{made[0]}")
         if made and app
         else "",
