@@ -24,6 +24,7 @@ from feedmill.library.services.service_requests import (
     wallabag_request,
     wallabag_token_request,
 )
+from feedmill.library.services.service_tokens import ServiceTokens
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Response, Retryable, Throttled
 from feedmill.model.services.save_service import ClaimedSave, SaveFailed, ServiceKind, ServiceOptions
 from feedmill.model.webhook import next_delivery_attempt
@@ -44,8 +45,6 @@ LIMITS = FetchLimits(max_bytes=1_000_000, total=timedelta(seconds=20), read=time
 # Statuses that say something about the service or its login, and not about this article: they are tried again.
 LOGIN_STATUSES = frozenset({401, 403})
 SERVICE_STATUSES = LOGIN_STATUSES | {301, 302, 303, 307, 308, 402, 404, 405, 408, 410, 425}
-# A token of Wallabag lasts an hour; it is used for less.
-TOKEN_LIFETIME = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class SaveSender:
 
     tools: OutboundTools
     encryption: Encryption
-    _tokens: dict[str, tuple[str, datetime]] = field(default_factory=dict)
+    _tokens: ServiceTokens = field(default_factory=ServiceTokens)
 
     async def send_due(self) -> int:
         """Sends some of the due saves, to each service one after the other; how many there were."""
@@ -107,18 +106,18 @@ class SaveSender:
         self, taken: ClaimedSave, options: ServiceOptions, article: SavedArticle
     ) -> FetchOutcome | SaveFailed:
         key, now = taken.options.value, self.tools.clock()
-        token, until = self._tokens.get(key, ("", now))
-        if not token or until <= now:
+        token = self._tokens.get(key, now)
+        if token is None:
             answer = await self._send(wallabag_token_request(options))
             if not isinstance(answer, Response):
                 return wallabag_login_failure(answer, _attempt(taken), now)
             token = read_access_token(answer.body)
             if not token:
                 return SaveFailed(Message("service.no_access_token"), next_delivery_attempt(_attempt(taken), now))
-            self._tokens[key] = (token, now + TOKEN_LIFETIME)
+            self._tokens.put(key, token, now)
         outcome = await self._send(wallabag_request(options, article, token))
         if not isinstance(outcome, Response):
-            self._tokens.pop(key, None)
+            self._tokens.forget(key)
         return outcome
 
 
