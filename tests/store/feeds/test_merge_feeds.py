@@ -32,6 +32,7 @@ from feedmill.store.schema import (
     playback_positions,
     pool_groups,
     states,
+    story_sketches,
     subscriptions,
     tombstones,
     unread,
@@ -133,6 +134,16 @@ async def test_programs_are_not_told_that_moved_entries_are_gone(merged: Merged)
     changed = await changes_since(merged.env.db, merged.bob, cursor, NOW + HOUR)
     assert merged.bobs_old in changed.subscription_ids
     assert changed.gone == []
+
+
+async def test_what_stories_know_of_moved_entries_moves_along(merged: Merged) -> None:
+    env = merged.env
+    [old] = [row["id"] for row in await env.rows(entries, feed_id=merged.source.id) if row["title"] == "old"]
+    await env.put(story_sketches, entry_id=old, feed_id=merged.source.id, at=to_iso(NOW), sketch="x")
+
+    await merged.merge(move_up_to=ALL)
+
+    assert [row["feed_id"] for row in await env.rows(story_sketches)] == [merged.target.id]
 
 
 async def test_retention_counts_from_the_merge(merged: Merged) -> None:

@@ -185,7 +185,7 @@ def _steps_for_entries(found: _MergeState, params: dict[str, Any]) -> list[Step]
     return [
         Step(sql.ADD_TOMBSTONES, params | {"ids": as_list([*found.movable, *found.same])}),
         *[Step(drop, same) for drop in (IMAGES_TO_GARBAGE, DROP_POOL_ITEMS, sql.DROP_SAME)],
-        *[Step(move, moved) for move in (sql.MOVE_ENTRIES, sql.MOVE_IMAGES, sql.MOVE_DELIVERIES)],
+        *[Step(move, moved) for move in (sql.MOVE_ENTRIES, sql.MOVE_IMAGES, sql.MOVE_SKETCHES, sql.MOVE_DELIVERIES)],
         Step(sql.MOVE_UNREAD, [pair | {"ids": as_list(found.movable)} for pair in found.of_both]),
     ]
 

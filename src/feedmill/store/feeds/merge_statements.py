@@ -20,6 +20,7 @@ from feedmill.store.schema import (
     image_tasks,
     playback_positions,
     states,
+    story_sketches,
     subscriptions,
     tombstones,
     unread,
@@ -230,6 +231,7 @@ MOVE_ENTRIES = (
     .values(_given | {"in_feed": 0, "last_seen_at": bindparam("at")})
 )
 MOVE_IMAGES = image_tasks.update().where(one_of(image_tasks.c.entry_id, "ids")).values(_given)
+MOVE_SKETCHES = story_sketches.update().where(one_of(story_sketches.c.entry_id, "ids")).values(_given)
 MOVE_UNREAD = (
     unread.update()
     .where(unread.c.subscription_id == bindparam("old"), one_of(unread.c.entry_id, "ids"))
