@@ -13,7 +13,8 @@ from feedmill.library.entries.marks import apply_marks
 from feedmill.library.filters.effects import effects_of_entries, effects_of_entry, hits_of_filter, undo_effect
 from feedmill.library.filters.manage_filters import create_filter, delete_filter, enable_filter, find_filter
 from feedmill.library.filters.mutes import FilterPeriod, follow, mute
-from feedmill.model.entry_marks import EntryMarks
+from feedmill.model.entry_lists import EntryScope
+from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.filters.entry_filter import (
@@ -29,6 +30,7 @@ from feedmill.model.pool import PoolOptions, PoolRight, PoolRule
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import SCOPES, Actor, Caller, User
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.marks import expire_read_later
 from feedmill.store.pools.grants import grant_access, revoke_access
 from feedmill.store.pools.groups import add_group
@@ -372,6 +374,43 @@ async def test_hidden_labelled_and_pooled_entries_are_taken_back(readers: Reader
 
     assert await readers.unread(alice) == ["first", "kilns"]
     assert await env.rows(entry_labels) == await env.rows(pool_items) == await env.rows(filter_effects) == []
+
+
+WHOLE = EntryScope()
+
+
+@pytest.mark.parametrize("action", [FilterAction.HIDE, FilterAction.READ])
+@pytest.mark.parametrize("is_limited", [False, True])
+async def test_what_was_marked_read_with_all_others_stays_read(
+    readers: Readers, action: FilterAction, is_limited: bool
+) -> None:
+    env, alice = readers.env, readers.alice
+    await readers.filter(alice, "kilns", HIDE if action is FilterAction.HIDE else READ)
+    await readers.filter(readers.bob, "kilns", HIDE)
+    await readers.arrive(item("kilns"))
+    kilns = (await readers.ids())["kilns"]
+    scope = EntryScope(subscription_ids=(readers.mine.id,)) if is_limited else WHOLE
+
+    await mark_unread_as_read(env.db, alice.id, MarkAllRead(scope), env.now)
+
+    with pytest.raises(NotFound):
+        await undo_effect(env.db, alice.id, kilns, action, 0, env.now)
+    assert (await readers.unread(alice), await readers.effects(alice)) == ([], [])
+    assert await readers.effects(readers.bob) == [("kilns", FilterAction.HIDE, "kilns")]
+
+
+async def test_what_was_not_marked_read_with_others_is_taken_back(readers: Readers) -> None:
+    env, alice = readers.env, readers.alice
+    await readers.filter(alice, "kilns", HIDE)
+    await readers.arrive(item("kilns"))
+    kilns = (await readers.ids())["kilns"]
+    other = (await readers.subscribers.subscribe(alice, env.web.serve("/other", answer(item("other"))))).subscription
+
+    await mark_unread_as_read(env.db, alice.id, MarkAllRead(EntryScope(subscription_ids=(other.id,))), env.now)
+    await mark_unread_as_read(env.db, alice.id, MarkAllRead(WHOLE, before=env.now - 1000 * DAY), env.now)
+    await undo_effect(env.db, alice.id, kilns, FilterAction.HIDE, 0, env.now)
+
+    assert "kilns" in await readers.unread(alice)
 
 
 async def test_what_was_sent_or_fetched_can_not_be_taken_back(readers: Readers) -> None:

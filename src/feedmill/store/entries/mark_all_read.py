@@ -10,20 +10,38 @@ from functools import cache
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select, true
+from sqlalchemy import ColumnElement, Delete, Select, Update, and_, bindparam, exists, func, not_, or_, select, true
 
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.model.entry_marks import ListSide, MarkAllRead, MarkAllReadResult
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.list_pages import MARKED_AT, is_beyond, is_marked
 from feedmill.store.entries.unread_list_sql import LOCK_ALL, RECOUNT, UNREAD_LIST_ID, of_user, recount
-from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    filter_effects,
+    states,
+    subscriptions,
+    unread,
+    unread_lists,
+    users,
+)
 from feedmill.store.stories.mark_whole_stories import StoryStatements, find_copies_to_mark, story_statements
 
 END_OF_TIME = "9999-12-31T23:59:59.999Z"
 LAST_ID = 2**53 - 1
+
+
+class ListColumns(NamedTuple):
+    """The columns by which entries are chosen: of rows of a list, or of entries with the user's subscriptions."""
+
+    sort_at: ColumnElement[str]
+    entry_id: ColumnElement[int]
+    subscription_id: ColumnElement[int]
 
 
 class ListPartition(NamedTuple):
@@ -34,22 +52,23 @@ class ListPartition(NamedTuple):
     move_kept: Update
     recount: Update
     stories: StoryStatements
+    take_over: Delete
 
 
+UNREAD_COLUMNS = ListColumns(unread.c.sort_at, unread.c.entry_id, unread.c.subscription_id)
+ENTRY_COLUMNS = ListColumns(entries.c.sort_at, entries.c.id, subscriptions.c.id)
+# What a filter hid or read is marked by the user now: no undo of the filter makes it unread.
+TAKE_OVER = filter_effects.delete().where(
+    filter_effects.c.user_id == bindparam("of_user"),
+    or_(filter_effects.c.action == FilterAction.HIDE, filter_effects.c.action == FilterAction.READ),
+)
 RECOUNT_SOME = recount(one_of(subscriptions.c.id, "subscriptions"))
 
 
 @cache
 def _partition(of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder] | None) -> ListPartition:
-    in_scope = _in_scope(of_some, labelled)
-    chosen = and_(
-        unread.c.sort_at >= bindparam("since"),
-        unread.c.sort_at < bindparam("before"),
-        unread.c.entry_id <= bindparam("up_to"),
-        in_scope,
-    )
-    if side:
-        chosen = and_(chosen, _on_side(*side))
+    in_scope = _in_scope(UNREAD_COLUMNS, of_some, labelled)
+    chosen = _chosen(UNREAD_COLUMNS, of_some, labelled, side)
     counted = select(func.count().label("n")).where(unread.c.list_id == UNREAD_LIST_ID, chosen)
     return ListPartition(
         counted,
@@ -57,23 +76,47 @@ def _partition(of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder]
         _move(not_(chosen)),
         RECOUNT_SOME if of_some else RECOUNT,
         story_statements(chosen, in_scope),
+        _take_over(_chosen(ENTRY_COLUMNS, of_some, labelled, side)),
     )
 
 
-def _in_scope(of_some: bool, labelled: bool) -> ColumnElement[bool]:
-    scope = one_of(unread.c.subscription_id, "subscriptions") if of_some else true()
+def _chosen(
+    row: ListColumns, of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder] | None
+) -> ColumnElement[bool]:
+    chosen = and_(
+        row.sort_at >= bindparam("since"),
+        row.sort_at < bindparam("before"),
+        row.entry_id <= bindparam("up_to"),
+        _in_scope(row, of_some, labelled),
+    )
+    return and_(chosen, _on_side(row, *side)) if side else chosen
+
+
+def _take_over(chosen: ColumnElement[bool]) -> Delete:
+    return TAKE_OVER.where(
+        exists().where(
+            entries.c.id == filter_effects.c.entry_id,
+            subscriptions.c.feed_id == entries.c.feed_id,
+            subscriptions.c.user_id == bindparam("of_user"),
+            chosen,
+        )
+    )
+
+
+def _in_scope(row: ListColumns, of_some: bool, labelled: bool) -> ColumnElement[bool]:
+    scope = one_of(row.subscription_id, "subscriptions") if of_some else true()
     if not labelled:
         return scope
     labelled_ids = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
-    return and_(scope, unread.c.entry_id.in_(labelled_ids))
+    return and_(scope, row.entry_id.in_(labelled_ids))
 
 
-def _on_side(view: EntryView, order: EntryOrder) -> ColumnElement[bool]:
+def _on_side(row: ListColumns, view: EntryView, order: EntryOrder) -> ColumnElement[bool]:
     """What is beyond a position: of the time that orders the list, then of the id."""
     if view not in MARKED_AT:
-        return is_beyond(order, (unread.c.sort_at, unread.c.entry_id))
+        return is_beyond(order, (row.sort_at, row.entry_id))
     keys = (MARKED_AT[view], states.c.entry_id)
-    return unread.c.entry_id.in_(select(states.c.entry_id).where(is_marked(view), is_beyond(order, keys)))
+    return row.entry_id.in_(select(states.c.entry_id).where(is_marked(view), is_beyond(order, keys)))
 
 
 _new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
@@ -109,7 +152,7 @@ async def mark_unread_as_read(db: Database, user_id: int, request: MarkAllRead, 
     params = _params(user_id, request, now)
     [total] = await db.query(UNREAD_TOTAL, params)
     if request.is_whole:
-        await db.batch([Step(FORGET_COUNTS, params), *_use_new_list(user_id, params)])
+        await db.batch([Step(FORGET_COUNTS, params), *_use_new_list(user_id, params), Step(TAKE_OVER, params)])
         return MarkAllReadResult(int(total["n"]), params["undo"])
     scope, side = request.scope, request.side
     kind = (side.view, side.order) if side else None
@@ -118,7 +161,7 @@ async def mark_unread_as_read(db: Database, user_id: int, request: MarkAllRead, 
     fewer_marked = counted["n"] <= total["n"] - counted["n"]
     copies = await find_copies_to_mark(db, partition.stories, params, fewer_marked) if request.whole_stories else []
     steps = (_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params, copies)
-    await db.batch(steps)
+    await db.batch([*steps, Step(partition.take_over, params)])
     return MarkAllReadResult(int(counted["n"]) + len(copies), params["undo"])
 
 
