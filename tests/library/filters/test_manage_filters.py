@@ -22,10 +22,12 @@ from feedmill.model.filters.entry_filter import (
 from feedmill.model.pool import PoolOptions, PoolRight, PoolRule
 from feedmill.model.user import SCOPES, Actor, Caller, User
 from feedmill.store.database import Database
+from feedmill.store.filters.filters import add_filter
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.pools.groups import add_group
 from feedmill.store.subscriptions.folders import drop_folders
-from tests.library.small_library import DAY, NOW, SmallLibrary
+from tests.busy_database import BusyDatabase
+from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 STAR = FilterActions(star=True)
 RUST = FilterDraft("Rust releases", "in:title:rust release", actions=STAR)
@@ -52,6 +54,29 @@ async def test_a_filter_is_kept_as_its_owner_wrote_it(any_db: Database) -> None:
     assert (made.stops, made.enabled, made.kind, made.hit_count) == (True, True, FilterKind.FILTER, 0)
     assert not made.is_expired(NOW)
     assert made.is_expired(NOW + DAY)
+
+
+async def test_two_filters_created_at_once_are_told_apart(any_db: Database) -> None:
+    alice = await SmallLibrary(any_db).person()
+    busy = BusyDatabase(any_db, lambda: add_filter(any_db, alice.id, FilterKind.FILTER, RUST, None, NOW))
+
+    made = await add_filter(busy, alice.id, FilterKind.FILTER, RUST, None, NOW)  # type: ignore[arg-type]
+
+    assert made.id == min(each.id for each in await own.filters_of_user(any_db, alice.id))
+
+
+async def test_a_filter_that_has_ended_is_renamed_and_begins_again_only_on_request(any_db: Database) -> None:
+    alice = await SmallLibrary(any_db).person()
+    ended = replace(RUST, expires_at=NOW + DAY)
+    made = await own.create_filter(any_db, who(alice), ended, NOW)
+    later = NOW + 2 * DAY
+
+    renamed = await own.change_filter(any_db, who(alice), made.id, replace(ended, name="Old"), later)
+
+    assert (renamed.name, renamed.is_expired(later)) == ("Old", True)
+    with pytest.raises(BadInput) as refused:
+        await own.change_filter(any_db, who(alice), made.id, replace(ended, expires_at=NOW + DAY + HOUR), later)
+    assert refused.value.field == "expires_at"
 
 
 async def test_filters_have_an_order(any_db: Database) -> None:

@@ -1,5 +1,6 @@
 """The queue of saves on every database: each save once, taken by one process, settled by its holder."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import select
@@ -11,7 +12,8 @@ from feedmill.store.database import Database
 from feedmill.store.schema import entries
 from feedmill.store.services.save_queue import postpone_saves, record_failed_save, record_saved, take_saves
 from feedmill.store.services.saves import retry_failed_saves, saves_of_entry, saves_of_service, steps_to_queue_saves
-from feedmill.store.services.services import StoredService, add_service, change_service, drop_service
+from feedmill.store.services.services import StoredService, add_service, change_service, drop_service, services_of
+from tests.busy_database import BusyDatabase
 from tests.library.services.service_setup import ServiceSetup
 from tests.library.webhooks.webhook_setup import MINUTE, NOW
 
@@ -26,6 +28,16 @@ async def _queued(db: Database) -> tuple[int, int, list[int]]:
     service = await add_service(db, alice.id, STORED, NOW)
     await db.batch(steps_to_queue_saves(service.id, [*ids, 10_000], NOW))
     return alice.id, service.id, ids
+
+
+async def test_two_services_added_at_once_are_told_apart(any_db: Database) -> None:
+    alice = await ServiceSetup(any_db, None, None).reader()  # type: ignore[arg-type]
+    other = replace(STORED, options=Encrypted("enc1:other:y"))
+    busy = BusyDatabase(any_db, lambda: add_service(any_db, alice.id, other, NOW))
+
+    made = await add_service(busy, alice.id, STORED, NOW)  # type: ignore[arg-type]
+
+    assert made.id == min(each.id for each in await services_of(any_db, alice.id))
 
 
 async def test_queueing_twice_keeps_one_save_for_each_entry(any_db: Database) -> None:

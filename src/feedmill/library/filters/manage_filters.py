@@ -17,6 +17,7 @@ from feedmill.model.filters.entry_filter import (
 )
 from feedmill.model.filters.filter_history import FilterJob
 from feedmill.model.pool import PoolRight
+from feedmill.model.timestamps import iso_or_none
 from feedmill.model.user import Caller, PoolGroupName
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import has_labels
@@ -50,6 +51,7 @@ async def create_filter(db: Database, who: Caller, draft: FilterDraft, now: date
     """Adds a filter after the others; raises `BadCondition`, `BadInput`, or `NotFound` for what is not the user's."""
     await check_count_limit(db, who.user.id, "filters")
     await _check_draft(db, who, draft, now)
+    check_expiry(draft.expires_at, now)
     await _check_regex_count(db, who.user.id, draft)
     return await store.add_filter(db, who.user.id, FilterKind.FILTER, draft, None, now)
 
@@ -60,6 +62,9 @@ async def change_filter(db: Database, who: Caller, filter_id: int, draft: Filter
     if before.kind is not FilterKind.FILTER:
         raise BadInput(Message("error.mute_has_no_draft"))
     await _check_draft(db, who, draft, now)
+    # One that has ended can be renamed without beginning again.
+    if iso_or_none(draft.expires_at) != before.expires_at:
+        check_expiry(draft.expires_at, now)
     await _check_regex_count(db, who.user.id, draft, filter_id)
     await store.save_filter(db, who.user.id, filter_id, draft, now)
     return await find_filter(db, who.user.id, filter_id)
@@ -120,7 +125,6 @@ async def _check_draft(db: Database, who: Caller, draft: FilterDraft, now: datet
     await parse_condition(db, who.user.id, draft.condition, now)
     await check_scope(db, who.user.id, draft.scope)
     await _check_actions(db, who, draft.actions)
-    check_expiry(draft.expires_at, now)
 
 
 async def _check_regex_count(db: Database, user_id: int, draft: FilterDraft, filter_id: int | None = None) -> None:

@@ -32,14 +32,9 @@ _in_order = (filters.c.position, filters.c.id)
 
 OF_USER = select(filters).where(_own).order_by(*_in_order)
 ONE = select(filters).where(_the_filter)
-ADDED = (
-    select(filters)
-    .where(_own, filters.c.name == bindparam("name"), filters.c.created_at == bindparam("created_at"))
-    .order_by(filters.c.id.desc())
-    .limit(1)
-)
+ADDED = select(filters).where(_own, filters.c.creation_key == bindparam("creation_key"))
 LAST_POSITION = select(func.coalesce(func.max(filters.c.position), 0).label("position")).where(_own)
-ADD = insert(filters, "user_id", "kind", *_written, "position", "subject", "created_at")
+ADD = insert(filters, "user_id", "kind", *_written, "position", "subject", "created_at", "creation_key")
 CHANGE = filters.update().where(_the_filter).values({name: bindparam(f"new_{name}") for name in _written})
 _positions = json_rows("positions", Column("of_filter", Id), Column("new_position", Id))
 SET_POSITIONS = (
@@ -93,9 +88,10 @@ async def add_filter(
         "position": last["position"] + 1,
         "subject": None if subject is None else msgspec.json.encode(subject).decode(),
         "created_at": to_iso(now),
+        "creation_key": token_hex(16),
     }
     await db.batch([Step(ADD, row), step_to_set_version(user_id)])
-    [added] = await db.query(ADDED, {"of_user": user_id, "name": draft.name, "created_at": row["created_at"]})
+    [added] = await db.query(ADDED, {"of_user": user_id, "creation_key": row["creation_key"]})
     return to_filter(added)
 
 

@@ -687,6 +687,7 @@ CREATE TABLE IF NOT EXISTS filters (
   hit_count INTEGER NOT NULL DEFAULT '0',
   last_hit_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  creation_key VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   deleted_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,

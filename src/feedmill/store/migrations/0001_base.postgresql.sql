@@ -742,6 +742,7 @@ CREATE TABLE IF NOT EXISTS filters (
   hit_count INTEGER DEFAULT '0' NOT NULL,
   last_hit_at VARCHAR(24) COLLATE "C",
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  creation_key VARCHAR(64) COLLATE "C",
   deleted_at VARCHAR(24) COLLATE "C",
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,

@@ -718,6 +718,7 @@ CREATE TABLE IF NOT EXISTS filters (
   hit_count INTEGER DEFAULT '0' NOT NULL,
   last_hit_at VARCHAR(24),
   created_at VARCHAR(24) NOT NULL,
+  creation_key VARCHAR(64),
   deleted_at VARCHAR(24),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE SET NULL,

@@ -34,7 +34,8 @@ ADD = insert(
     *("next_attempt_at", "created_at"),
 )
 OF_USER = _read.where(_owner).order_by(_of.id)
-NEWEST = _read.where(_owner).order_by(_of.id.desc()).limit(1)
+# Encrypting the same address twice gives different texts.
+ADDED = _read.where(_owner, _of.url == bindparam("url")).order_by(_of.id.desc()).limit(1)
 ONE = _read.where(*_of_owner)
 ANY = select(_of.id).limit(1)
 SEARCHES = select(watched_searches.c.target_id, watched_searches.c.search_id).where(
@@ -91,7 +92,7 @@ async def add_target(
     row = {"user_id": user_id, "scheme": scheme, "url": url.value, "next_attempt_at": at, "created_at": at}
     chosen = _settings_row(settings, next_digest_at)
     await db.batch([Step(ADD, row | {name: chosen[new] for name, new in _chosen.items()})])
-    [added] = await db.query(NEWEST, {"owner": user_id})
+    [added] = await db.query(ADDED, {"owner": user_id, "url": url.value})
     await db.batch(_steps_to_watch(added["id"], settings.search_ids, at))
     return (await _targets(db, [added]))[0]
 

@@ -40,6 +40,8 @@ filters = table(
     count("hit_count"),
     timestamp("last_hit_at"),
     timestamp("created_at", required=True),
+    # Chosen before the row is added, which is found by it.
+    Column("creation_key", Token),
     # Deleted filters stay as long as there is something that they did, so that it can be shown and taken back.
     timestamp("deleted_at"),
     Index("filters_of_user", "user_id", "position"),

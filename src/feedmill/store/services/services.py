@@ -19,7 +19,8 @@ _of_owner = (services.c.id == bindparam("service"), services.c.user_id == bindpa
 ADD = insert(services, "user_id", "kind", "name", "options", "by_key", "created_at")
 _of_user = select(services).where(services.c.user_id == bindparam("owner"))
 OF_USER = _of_user.order_by(services.c.id)
-NEWEST = _of_user.order_by(services.c.id.desc()).limit(1)
+# Encrypting the same options twice gives different texts.
+ADDED = _of_user.where(services.c.options == bindparam("options")).order_by(services.c.id.desc()).limit(1)
 ONE = select(services).where(*_of_owner)
 CHANGE = (
     services.update()
@@ -50,7 +51,7 @@ class StoredService:
 async def add_service(db: Database, user_id: int, new: StoredService, now: datetime) -> SaveService:
     row = {"user_id": user_id, "kind": new.kind, "name": new.name, "options": new.options.value}
     await db.batch([Step(ADD, row | {"by_key": int(new.by_key), "created_at": to_iso(now)})])
-    [added] = await db.query(NEWEST, {"owner": user_id})
+    [added] = await db.query(ADDED, {"owner": user_id, "options": new.options.value})
     return _service(added)
 
 
