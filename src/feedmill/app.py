@@ -16,6 +16,7 @@ from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.collect.refresh import RefreshTools, RefreshWriters
 from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.coordination.coordination import Coordination
+from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.encryption import Encryption
 from feedmill.library.archive.view_images import ImageViewer
 from feedmill.library.bookmarks.service import Bookmarks
@@ -31,8 +32,12 @@ from feedmill.library.output_feeds.addresses import announcing_hub
 from feedmill.library.output_feeds.announce import FeedAnnouncer
 from feedmill.library.services.service import SaveServices, make_save_services
 from feedmill.library.stories.join_new_entries import story_writes
+from feedmill.library.users.oidc.code_flow import SingleSignOn
+from feedmill.library.users.oidc.provider_metadata import ProviderDirectory
+from feedmill.library.users.oidc.provider_requests import ProviderRequests
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.open_pools import open_pools
+from feedmill.optional_imports import check_installed
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.apprise_messages import AppriseSender
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
@@ -45,6 +50,8 @@ from feedmill.store.database import Database
 
 USER_AGENT = f"Feedmill/{__version__} (+https://github.com/feedmill/feedmill)"
 OUTBOUND_TASKS_AT_ONCE = 5
+# For the servers of identity providers, which the operator names one by one.
+EVERY_NETWORK = ("0.0.0.0/0", "::/0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,7 @@ class App:
     announcer: FeedAnnouncer
     hub_subscriber: HubSubscriber
     push_user: PushUser
+    single_sign_on: SingleSignOn
 
 
 @asynccontextmanager
@@ -84,6 +92,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             open_image_client(settings, pacer, blocks) as image_client,
             open_outbound_task_client(settings, pacer, blocks) as task_client,
             open_pools(settings, db) as pools,
+            open_provider_requests(settings) as provider_requests,
         ):
             outbound_tools = OutboundTools(db, task_client)
             webhooks, bookmarks = Webhooks(outbound_tools), Bookmarks(outbound_tools)
@@ -133,7 +142,29 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     announcer,
                     HubSubscriber(outbound_tools, hub_reachable_site(settings), settings.websub),
                     PushUser(tools),
+                    make_single_sign_on(settings, db, provider_requests, encryption),
                 )
+
+
+@asynccontextmanager
+async def open_provider_requests(settings: Settings) -> AsyncIterator[ProviderRequests]:
+    """The clients for identity providers: not paced like sites that are collected from, because somebody waits."""
+    pacer = Pacer(MemoryHostSlots(), timedelta(0))
+    user_agent = settings.user_agent or USER_AGENT
+    async with (
+        Client(pacer, AddressPolicy(EVERY_NETWORK), user_agent) as issuers,
+        Client(pacer, AddressPolicy(settings.allow_private), user_agent) as others,
+    ):
+        yield ProviderRequests(issuers, others)
+
+
+def make_single_sign_on(
+    settings: Settings, db: Database, requests: ProviderRequests, encryption: Encryption
+) -> SingleSignOn:
+    if settings.oidc:
+        check_installed("authlib")
+    providers = {provider.id: provider for provider in settings.oidc}
+    return SingleSignOn(providers, db, ProviderDirectory(requests), encryption)
 
 
 def make_announcer(settings: Settings, tools: OutboundTools, encryption: Encryption) -> FeedAnnouncer:

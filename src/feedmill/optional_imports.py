@@ -22,6 +22,8 @@ EXTRA_OF_PACKAGE = {
     "mcp": "mcp",
     "py_vapid": "notify",
     "pywebpush": "notify",
+    "authlib": "oidc",
+    "joserfc": "oidc",
 }
 
 

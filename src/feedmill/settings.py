@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from feedmill.errors import BadSetting
+from feedmill.identity_providers import IdentityProvider, read_identity_providers
 from feedmill.model.hosts import parse_host
 from feedmill.setting_fields import AfterValidator, BeforeValidator, Field, SecretStr, SettingField, declared_fields
 
@@ -89,6 +90,7 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
 HubUrl = Annotated[str, AfterValidator(_check_hub_url)]
+IdentityProviders = Annotated[tuple[IdentityProvider, ...], BeforeValidator(read_identity_providers)]
 
 MIN_KEY_LENGTH = 32
 # Words in the keys of examples, which everybody knows.
@@ -149,6 +151,8 @@ class Settings:
     old_secret_keys: SecretStr = Field(SecretStr(""))
     registration: bool = Field(False)
     require_two_factor: Literal["off", "admins", "everyone"] = Field("off")
+    password_sign_in: bool = Field(True)
+    oidc: IdentityProviders = Field(())
     metrics_token: SecretStr = Field(SecretStr(""))
     api_per_minute: int = Field(1200, ge=0)
     mcp: bool = Field(True)

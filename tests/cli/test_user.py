@@ -89,3 +89,25 @@ def test_an_app_password_is_printed_once_and_alone(mill_of_alice: Path) -> None:
 
     assert re.fullmatch(r"([a-z2-9]{4}-){4}[a-z2-9]{4}\n", made.stdout)
     assert_one_line(unnamed, "name the device", code=2)
+
+
+def test_somebody_is_invited_with_a_link(tmp_path: Path) -> None:
+    too_early = feedmill("user", "invite", "bob", cwd=tmp_path)
+    feedmill("user", "add", "alice", cwd=tmp_path, typed="correct horse\n")
+
+    invited = feedmill("user", "invite", "Bob", cwd=tmp_path)
+    taken = feedmill("user", "invite", "alice", cwd=tmp_path)
+
+    assert too_early.returncode == 2
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sign-in-link/[\w-]{43}\n", invited.stdout)
+    assert "bob\treader\tactive" in feedmill("user", "list", cwd=tmp_path).stdout
+    assert_one_line(taken)
+
+
+def test_a_link_is_made_for_an_active_account_only(tmp_path: Path) -> None:
+    for name in ("alice", "bob"):
+        feedmill("user", "add", name, cwd=tmp_path, typed="correct horse\n")
+    feedmill("user", "disable", "bob", cwd=tmp_path)
+
+    assert "/sign-in-link/" in feedmill("user", "sign-in-link", "alice", cwd=tmp_path).stdout
+    assert feedmill("user", "sign-in-link", "bob", cwd=tmp_path).returncode == 2

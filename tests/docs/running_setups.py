@@ -71,6 +71,16 @@ def _apps(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSe
     return PageSetup(before={'$ feedmill user app-password alice --for "Alice\'s phone"': _add_alice})
 
 
+def _single_sign_on(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    secret = folder / "client_secret"
+    secret.write_text("the secret of a client")
+    return PageSetup(
+        names={"/run/secrets/feedmill_oidc": str(secret)},
+        files={"toml": ("feedmill.toml", "feedmill settings")},
+        before={"feedmill user sign-in-link alice": _add_alice},
+    )
+
+
 def _output_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
     return PageSetup(before={"$ feedmill output-feed lists alice": _add_alice})
 
@@ -262,6 +272,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "embedded.md": _embedded,
     "mcp.md": _mcp,
     "output-feeds.md": _output_feeds,
+    "single-sign-on.md": _single_sign_on,
     "pools.md": _pools,
     "proxy-worker.md": _d1,
     "scaled-out.md": _scaled_out,

@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text()
 TREE = next(block.text for block in blocks(PAGE) if block.text.startswith("src/feedmill/"))
 # Folders whose own folders are described with them.
 WITH_PARTS = (
-    *("store", "store/entries", "library", "collect", "archive", "cli", "i18n", "model"),
+    *("store", "store/entries", "library", "library/users", "collect", "archive", "cli", "i18n", "model"),
     *("serve", "serve/http", "serve/rest", "serve/web"),
 )
 NOUN_LAYERS = ("store", "library", "serve/rest", "serve/web")

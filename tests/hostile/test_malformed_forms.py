@@ -104,13 +104,15 @@ async def test_each_form_is_accepted_when_it_is_valid(site: Site, alice: Visitor
 
     # Registration is off here, the code for the second factor is not that of the moment, and the session named in the
     # form had ended when she signed in again. No filter did anything with the entry, and what was cancelled at once has
-    # nothing to undo.
+    # nothing to undo. There is no provider and no link.
     assert refused == {
         "/register": 403,
         "/settings/two-factor/set-up": 422,
         "/settings/sessions/{id:int}/end": 404,
         "/item/{id:int}/effects": 404,
         "/filter-jobs/{id:int}/undo": 409,
+        "/settings/identities/{provider}/link": 404,
+        "/sign-in-link/{token}": 404,
     }
 
 

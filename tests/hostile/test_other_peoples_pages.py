@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -9,8 +10,10 @@ import pytest
 from sqlalchemy import Table, select
 from starlette.routing import Route
 
+from feedmill.model.user import Actor, ProviderSubject
 from feedmill.serve.web.routes import ROUTES
 from feedmill.store import schema
+from feedmill.store.users.identities import add_identity
 from tests.serve.rest.database_content import everything
 from tests.serve.rest.site import Site
 from tests.serve.web.valid_forms import FORMS, filled
@@ -83,6 +86,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         assert answer.is_success, (path, answer.text)
     assert (await alice.send("/settings/apps", app="netnewswire", name="phone")).status_code < 400
     await _add_filters(alice)
+    await _add_identity(site, alice)
     await _idle(site)
     tables = {
         "/feed": schema.subscriptions,
@@ -103,6 +107,7 @@ async def things(site: Site, alice: Visitor) -> Things:
         "/settings/webhooks": schema.webhooks,
         "/settings/apps": schema.app_passwords,
         "/settings/output-feeds": schema.output_feeds,
+        "/settings/identities": schema.identities,
         "/pools": schema.pool_groups,
         "/admin/users": schema.users,
         "/admin/feeds": schema.feeds,
@@ -128,6 +133,11 @@ async def _add_filters(alice: Visitor) -> None:
     }.items():
         answer = await alice.send(path, **fields)
         assert answer.status_code == 303, (path, answer.text)
+
+
+async def _add_identity(site: Site, alice: Visitor) -> None:
+    subject = ProviderSubject("https://auth.example.org", "alice")
+    await add_identity(site.app.db, await alice.user(site), subject, datetime.now(UTC), Actor())
 
 
 async def _first(site: Site, table: Table) -> int:

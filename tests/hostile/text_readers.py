@@ -77,6 +77,7 @@ from feedmill.html import images as html
 from feedmill.i18n import choose_language, connection_errors, messages, natural_order
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
+from feedmill.identity_providers import IdentityProvider
 from feedmill.library import cursors
 from feedmill.library.admin import blocked_hosts
 from feedmill.library.archive import line_diff, raw_bodies, video_details
@@ -91,6 +92,7 @@ from feedmill.library.services import service_options, template_request
 from feedmill.library.services.saved_article import SavedArticle
 from feedmill.library.subscriptions import folders, http_options, opml
 from feedmill.library.users import manage_users, own_css, pending_sign_in, recovery_codes, second_factor
+from feedmill.library.users.oidc import claims as oidc_claims
 from feedmill.logs import redact_event
 from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
@@ -125,6 +127,7 @@ from feedmill.serve.web.filters import title_words
 from feedmill.serve.web.search import search_view
 from feedmill.serve.web.subscriptions import discovery_view, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
+from feedmill.setting_fields import SecretStr
 from feedmill.store.pools import source_tables
 from feedmill.store.search import index, tokenizer
 
@@ -148,6 +151,7 @@ _RULES = rules.parse_rules("a word\nin:title:other", '"a phrase" OR begin*')
 _POOL_RULE = PoolRule(words=("word", "字"), without=("other",), min_length=10)
 _SOUGHT = query_hints.words_to_highlight('word "a phrase" begin* 字')
 _NAMES = query_names.UserNames()
+PROVIDER = IdentityProvider(id="home", issuer="https://auth.example.org", client_id="a", client_secret=SecretStr(""))
 _ALL = frozenset({"img", "image", "amp-img", "source", "video"})
 _LOOP = asyncio.new_event_loop()
 # Of this process alone: several measure at once.
@@ -251,6 +255,11 @@ def _elements(selector: str, text: str) -> object:
 
 
 READERS: dict[str, Read] = {
+    # Identity providers
+    "library.users.oidc.claims.account_name": lambda text: oidc_claims.account_name(
+        PROVIDER, {"sub": "s", "preferred_username": text}
+    ),
+    "library.users.oidc.claims.claim_values": lambda text: oidc_claims.claim_values({text: "a"}, text),
     # HTML
     "html.tags.tags": lambda text: list(tags.tags(text)),
     "html.tags.tags: as XML": lambda text: list(tags.tags(text, tags.XML)),
@@ -721,6 +730,8 @@ def _strictly(text: str) -> object:
 
 NOT_HOSTILE = frozenset(
     {
+        # Written by the operator.
+        "identity_providers",
         # Aliases of what is measured, or parts of it.
         "collect.restore_bodies.parse_body",
         "collect.parsing.parse_feed.parse_well_formed_utf8",

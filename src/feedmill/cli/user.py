@@ -1,4 +1,4 @@
-"""`feedmill user`: add, list, disable and delete users; set passwords, turn two factors off, create API keys."""
+"""`feedmill user`: add, invite, list, disable and delete users; set passwords, turn two factors off, create keys."""
 
 import sys
 from dataclasses import replace
@@ -25,6 +25,13 @@ from feedmill.library.users.manage_users import (
     remove_user,
     set_password,
 )
+from feedmill.library.users.sign_in_links import (
+    LINK_LIFETIME,
+    address_of,
+    create_sign_in_link,
+    invite_user,
+    sign_in_link,
+)
 from feedmill.library.users.two_factor import reset_two_factor
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.model.user import ACTIVE, DISABLED, POOLS, SCOPES, AccessEnded, Actor, Caller, User
@@ -41,7 +48,7 @@ OPERATOR = Actor()
 
 @click.group()
 def user() -> None:
-    """Create, list, disable, enable and delete accounts; set passwords, create API keys and app passwords."""
+    """Create, invite, list, disable, enable and delete accounts; set passwords, create keys and sign-in links."""
 
 
 @user.command()
@@ -54,6 +61,27 @@ def add(context: Context, name: str, admin: bool) -> None:
     run_with_database(settings, lambda db: _refuse_taken(db, normalize_user_name(name)))
     password = _new_password()
     print_text(run_with_database(settings, lambda db: _add(db, name, password, admin)))
+
+
+@user.command()
+@click.argument("name")
+@click.option("--admin", is_flag=True, help="Make it an admin.")
+@pass_context
+def invite(context: Context, name: str, admin: bool) -> None:
+    """Create the account NAME without a password, and print a link that signs them in once within a week."""
+    settings = context.quiet_settings
+    token = run_with_database(settings, lambda db: _invite(db, name, admin))
+    click.echo(sign_in_link(address_of(settings), token))
+
+
+@user.command(name="sign-in-link")
+@click.argument("name")
+@pass_context
+def create_link(context: Context, name: str) -> None:
+    """Print a link that signs NAME in once within an hour, without a password or a provider."""
+    settings = context.quiet_settings
+    token = run_with_database(settings, lambda db: _sign_in_link(db, name))
+    click.echo(sign_in_link(address_of(settings), token))
 
 
 @user.command(name="list")
@@ -188,6 +216,20 @@ async def _add(db: Database, name: str, password: str, is_admin: bool) -> str:
         return f"made {first.name}, the first account: an admin's, subscribed to every feed there is"
     added = await make_user(db, name, password, is_admin, now, OPERATOR)
     return f"made {added.name}" + (", an admin" if is_admin else "")
+
+
+async def _invite(db: Database, name: str, is_admin: bool) -> str:
+    if await needs_setup(db):
+        raise CallerError("there are no accounts yet: 'feedmill user add NAME' creates the first one, an admin")
+    _, token = await invite_user(db, name, is_admin, datetime.now(UTC), OPERATOR)
+    return token
+
+
+async def _sign_in_link(db: Database, name: str) -> str:
+    found = await find_user(db, name)
+    if found.status != ACTIVE:
+        raise CallerError(f"{found.name} is disabled: 'feedmill user enable {found.name}' lets them sign in again")
+    return await create_sign_in_link(db, found, LINK_LIFETIME, datetime.now(UTC), OPERATOR)
 
 
 async def _all(db: Database) -> list[UserSummary]:

@@ -1,4 +1,4 @@
-"""Users, sessions, API keys, app passwords, and who is calling."""
+"""Users, sessions, identities, API keys, app passwords, and who is calling."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -131,3 +131,32 @@ class AccessEnded:
     sessions_ended: int
     keys_revoked: int
     keys_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedIdentity:
+    """An identity with which a user signs in. `label` is how the provider calls the user."""
+
+    id: int
+    user_id: int
+    issuer: str
+    label: str | None
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSubject:
+    """Who somebody is at a provider. Only issuer and subject together identify them: a name or address does not."""
+
+    issuer: str
+    subject: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProvider:
+    """The provider of a session, and the token with which the session there is ended."""
+
+    id: str
+    id_token: str | None = None

@@ -12,7 +12,7 @@ from feedmill.store.database import Database
 
 async def is_registration_open(db: Database, settings: Settings) -> bool:
     """Whether visitors may register: not before there is an admin."""
-    return settings.registration and not await manage_users.needs_setup(db)
+    return settings.registration and settings.password_sign_in and not await manage_users.needs_setup(db)
 
 
 async def register_user(

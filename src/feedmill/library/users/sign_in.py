@@ -5,12 +5,13 @@ from datetime import datetime
 from secrets import token_urlsafe
 
 from feedmill.encryption import Encryption
-from feedmill.errors import BadInput, NotSignedIn, WrongPassword
+from feedmill.errors import BadInput, NotAllowed, NotSignedIn, WrongPassword
 from feedmill.i18n.messages import Message
 from feedmill.library.users import passwords, sign_in_limits
 from feedmill.library.users.manage_users import normalize_user_name
 from feedmill.library.users.second_factor import check_second_factor
-from feedmill.model.user import ACTIVE, BROWSER, Caller, RequestOrigin, User
+from feedmill.model.user import ACTIVE, BROWSER, Caller, RequestOrigin, SessionProvider, User
+from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.users import sessions, users
 from feedmill.store.users.api_keys import secret_digest
@@ -82,13 +83,29 @@ async def sign_in(
 
 
 async def begin_session(
-    db: Database, user: User, origin: RequestOrigin, now: datetime, replacing: str | None = None
+    db: Database,
+    user: User,
+    origin: RequestOrigin,
+    now: datetime,
+    replacing: str | None = None,
+    provider: SessionProvider | None = None,
 ) -> tuple[str, Caller]:
     """Begins a browser session for a user who has just been authenticated, or has chosen the password."""
     token = token_urlsafe(32)
     ended = secret_digest(replacing) if replacing else None
-    session_id = await sessions.begin_session(db, user.id, BROWSER, secret_digest(token), origin, now, ended)
+    session_id = await sessions.begin_session(db, user.id, BROWSER, secret_digest(token), origin, now, ended, provider)
     return token, Caller(user, user.scopes, session_id)
+
+
+async def provider_of_browser_session(db: Database, token: str) -> SessionProvider | None:
+    """The provider that the session of that token was begun with; None for another way to sign in."""
+    return await sessions.provider_of_session(db, secret_digest(token))
+
+
+def require_password_sign_in(settings: Settings) -> None:
+    """Raises `NotAllowed` if the operator has turned off signing in with a password."""
+    if not settings.password_sign_in:
+        raise NotAllowed(Message("error.no_password_sign_in"))
 
 
 async def sign_out(db: Database, token: str) -> None:

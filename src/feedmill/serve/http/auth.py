@@ -11,7 +11,7 @@ from feedmill.library.users.find_caller import (
     caller_of_cookie,
     is_api_key,
 )
-from feedmill.library.users.sign_in import Credentials
+from feedmill.library.users.sign_in import Credentials, require_password_sign_in
 from feedmill.library.users.sign_in import sign_in as begin_with_credentials
 from feedmill.library.users.sign_in import sign_out as end_browser_session
 from feedmill.library.users.two_factor import TwoFactorMissing, must_set_up_two_factor
@@ -87,6 +87,7 @@ async def sign_in(app: App, sent: Credentials, request: HTTPConnection) -> tuple
     Raises `WrongPassword`, `SecondFactorRequired`, `WrongCode` or `LimitExceeded`.
     """
     csrf.refuse_other_sites(request)
+    require_password_sign_in(app.settings)
     now, replaced = datetime.now(UTC), session_token_of(request)
     return await begin_with_credentials(app.db, app.tools.encryption, sent, origin_of(request), now, replaced)
 

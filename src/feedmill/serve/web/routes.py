@@ -44,12 +44,14 @@ from feedmill.serve.web.users import (
     apps,
     keymap,
     own_css,
+    provider_sign_in,
     registration,
     sessions,
     settings,
     setup,
     sign_in,
     sign_in_code,
+    sign_in_links,
     two_factor,
 )
 from feedmill.serve.web.webhooks import webhook_pages
@@ -60,6 +62,8 @@ ROUTES = [
     *setup.routes,
     *sign_in.routes,
     *sign_in_code.routes,
+    *provider_sign_in.routes,
+    *sign_in_links.routes,
     *registration.routes,
     *lists.routes,
     *article.routes,

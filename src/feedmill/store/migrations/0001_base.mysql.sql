@@ -347,6 +347,39 @@ CREATE TABLE IF NOT EXISTS recovery_codes (
   INDEX recovery_codes_of_user (user_id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS identities (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  identity_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  issuer LONGTEXT NOT NULL,
+  subject LONGTEXT NOT NULL,
+  label LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (identity_hash),
+  INDEX identities_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS used_sign_ins (
+  state_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (state_hash),
+  INDEX used_sign_ins_expiry (expires_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS sign_in_links (
+  token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_id BIGINT NOT NULL,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX sign_in_links_expiry (expires_at),
+  INDEX sign_in_links_of_user (user_id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,
@@ -354,6 +387,8 @@ CREATE TABLE IF NOT EXISTS sessions (
   token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   user_agent LONGTEXT,
   address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  provider VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  id_token LONGTEXT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -362,7 +397,7 @@ CREATE TABLE IF NOT EXISTS sessions (
   UNIQUE (token_hash),
   INDEX sessions_expiry (expires_at),
   INDEX sessions_of_user (user_id)
-)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARSET=utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS subscriptions (
   id BIGINT NOT NULL AUTO_INCREMENT,

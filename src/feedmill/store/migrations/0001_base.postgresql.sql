@@ -371,6 +371,43 @@ CREATE TABLE IF NOT EXISTS recovery_codes (
 
 CREATE INDEX IF NOT EXISTS recovery_codes_of_user ON recovery_codes (user_id);
 
+CREATE TABLE IF NOT EXISTS identities (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  identity_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  label TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_used_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (identity_hash)
+);
+
+CREATE INDEX IF NOT EXISTS identities_of_user ON identities (user_id);
+
+CREATE TABLE IF NOT EXISTS used_sign_ins (
+  state_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  expires_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (state_hash)
+);
+
+CREATE INDEX IF NOT EXISTS used_sign_ins_expiry ON used_sign_ins (expires_at);
+
+CREATE TABLE IF NOT EXISTS sign_in_links (
+  token_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  user_id BIGINT NOT NULL,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  expires_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS sign_in_links_expiry ON sign_in_links (expires_at);
+
+CREATE INDEX IF NOT EXISTS sign_in_links_of_user ON sign_in_links (user_id);
+
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGSERIAL NOT NULL,
   user_id BIGINT NOT NULL,
@@ -378,6 +415,8 @@ CREATE TABLE IF NOT EXISTS sessions (
   token_hash VARCHAR(64) COLLATE "C" NOT NULL,
   user_agent TEXT,
   address VARCHAR(64) COLLATE "C",
+  provider VARCHAR(32) COLLATE "C",
+  id_token TEXT,
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
   last_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
   expires_at VARCHAR(24) COLLATE "C" NOT NULL,

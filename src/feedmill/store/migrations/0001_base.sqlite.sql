@@ -358,6 +358,42 @@ CREATE TABLE IF NOT EXISTS recovery_codes (
 
 CREATE INDEX IF NOT EXISTS recovery_codes_of_user ON recovery_codes (user_id);
 
+CREATE TABLE IF NOT EXISTS identities (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  identity_hash VARCHAR(64) NOT NULL,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  label TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  last_used_at VARCHAR(24),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (identity_hash)
+);
+
+CREATE INDEX IF NOT EXISTS identities_of_user ON identities (user_id);
+
+CREATE TABLE IF NOT EXISTS used_sign_ins (
+  state_hash VARCHAR(64) NOT NULL,
+  expires_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (state_hash)
+);
+
+CREATE INDEX IF NOT EXISTS used_sign_ins_expiry ON used_sign_ins (expires_at);
+
+CREATE TABLE IF NOT EXISTS sign_in_links (
+  token_hash VARCHAR(64) NOT NULL,
+  user_id INTEGER NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  expires_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS sign_in_links_expiry ON sign_in_links (expires_at);
+
+CREATE INDEX IF NOT EXISTS sign_in_links_of_user ON sign_in_links (user_id);
+
 CREATE TABLE IF NOT EXISTS sessions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,
@@ -365,6 +401,8 @@ CREATE TABLE IF NOT EXISTS sessions (
   token_hash VARCHAR(64) NOT NULL,
   user_agent TEXT,
   address VARCHAR(64),
+  provider VARCHAR(32),
+  id_token TEXT,
   created_at VARCHAR(24) NOT NULL,
   last_seen_at VARCHAR(24) NOT NULL,
   expires_at VARCHAR(24) NOT NULL,

@@ -39,11 +39,14 @@ from feedmill.store.schema.subscriptions import folder_subscriptions, folders, s
 from feedmill.store.schema.users import (
     api_keys,
     app_passwords,
+    identities,
     own_css,
     recovery_codes,
     sessions,
     sign_in_attempts,
+    sign_in_links,
     totp_secrets,
+    used_sign_ins,
     users,
 )
 from feedmill.store.schema.webhooks import deliveries, webhooks
@@ -74,6 +77,7 @@ __all__ = [
     "hub_pushes",
     "hub_subscriptions",
     "icons",
+    "identities",
     "image_tasks",
     "instance_state",
     "labels",
@@ -101,6 +105,7 @@ __all__ = [
     "services",
     "sessions",
     "sign_in_attempts",
+    "sign_in_links",
     "states",
     "story_entries",
     "story_keys",
@@ -110,6 +115,7 @@ __all__ = [
     "totp_secrets",
     "unread",
     "unread_lists",
+    "used_sign_ins",
     "users",
     "video_details",
     "watched_searches",

@@ -1,4 +1,4 @@
-"""Tables of users, sessions, API keys, app passwords, second factors and sign-in attempts."""
+"""Tables of users, sessions, identities, API keys, app passwords, second factors and sign-in attempts."""
 
 from sqlalchemy import Column, Index
 
@@ -51,11 +51,48 @@ sessions = table(
     Column("token_hash", Token, nullable=False, unique=True),
     Column("user_agent", LongText),
     Column("address", ascii_text(64)),
+    # The identity provider that signed the user in, and its token, with which the session there is ended.
+    Column("provider", Word),
+    Column("id_token", LongText),
     timestamp("created_at", required=True),
     timestamp("last_seen_at", required=True),
     timestamp("expires_at", required=True),
     Index("sessions_of_user", "user_id"),
     Index("sessions_expiry", "expires_at"),
+)
+
+# Identities at OpenID Connect providers with which users sign in. The digest is of the issuer and the subject.
+identities = table(
+    "identities",
+    key(),
+    belongs_to("users"),
+    Column("identity_hash", Token, nullable=False, unique=True),
+    Column("issuer", LongText, nullable=False),
+    Column("subject", LongText, nullable=False),
+    # How the provider calls the user.
+    Column("label", LongText),
+    timestamp("created_at", required=True),
+    timestamp("last_used_at"),
+    Index("identities_of_user", "user_id"),
+)
+
+# Sign-ins at providers that have ended, so that none is used twice.
+used_sign_ins = table(
+    "used_sign_ins",
+    Column("state_hash", Token, primary_key=True),
+    timestamp("expires_at", required=True),
+    Index("used_sign_ins_expiry", "expires_at"),
+)
+
+# Links that sign a user in once, without a password.
+sign_in_links = table(
+    "sign_in_links",
+    Column("token_hash", Token, primary_key=True),
+    belongs_to("users"),
+    timestamp("created_at", required=True),
+    timestamp("expires_at", required=True),
+    Index("sign_in_links_of_user", "user_id"),
+    Index("sign_in_links_expiry", "expires_at"),
 )
 
 api_keys = table(

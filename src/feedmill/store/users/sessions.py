@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, bindparam, select
 
 from feedmill.model.timestamps import from_iso, to_iso
-from feedmill.model.user import ACTIVE, BROWSER, JWT, SESSION_LIFETIME, RequestOrigin, Session, User
+from feedmill.model.user import ACTIVE, BROWSER, JWT, SESSION_LIFETIME, RequestOrigin, Session, SessionProvider, User
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import sessions, users
@@ -17,7 +17,17 @@ SEEN_EVERY = timedelta(minutes=5)
 LONGEST_AGENT = 500
 
 INSERT = insert(
-    sessions, "user_id", "kind", "token_hash", "user_agent", "address", "created_at", "last_seen_at", "expires_at"
+    sessions,
+    "user_id",
+    "kind",
+    "token_hash",
+    "user_agent",
+    "address",
+    "provider",
+    "id_token",
+    "created_at",
+    "last_seen_at",
+    "expires_at",
 )
 SET_LAST_SEEN = (
     sessions.update()
@@ -49,6 +59,9 @@ def _holder(kind: str) -> Select[tuple[object, ...]]:
 BY_TOKEN = _holder(BROWSER).where(sessions.c.token_hash == bindparam("token_hash"))
 BY_ID = _holder(JWT).where(sessions.c.id == bindparam("session_id"))
 ID_OF_TOKEN = select(sessions.c.id).where(sessions.c.token_hash == bindparam("token_hash"))
+PROVIDER_OF_TOKEN = select(sessions.c.provider, sessions.c.id_token).where(
+    sessions.c.token_hash == bindparam("token_hash")
+)
 OF_USER = (
     select(sessions)
     .where(sessions.c.user_id == bindparam("user_id"), sessions.c.expires_at > bindparam("now"))
@@ -79,6 +92,7 @@ async def begin_session(
     origin: RequestOrigin,
     now: datetime,
     replacing: str | None = None,
+    provider: SessionProvider | None = None,
 ) -> int:
     """Begins a session; the one with the token hash `replacing` ends, and all expired sessions are deleted."""
     at = to_iso(now)
@@ -88,6 +102,8 @@ async def begin_session(
         "token_hash": token_hash,
         "user_agent": origin.user_agent[:LONGEST_AGENT] if origin.user_agent else None,
         "address": origin.address,
+        "provider": provider.id if provider else None,
+        "id_token": provider.id_token if provider else None,
         "created_at": at,
         "last_seen_at": at,
         "expires_at": to_iso(now + SESSION_LIFETIME),
@@ -102,6 +118,12 @@ async def begin_session(
     )
     [found] = await db.query(ID_OF_TOKEN, {"token_hash": token_hash})
     return int(found["id"])
+
+
+async def provider_of_session(db: Database, token_hash: str) -> SessionProvider | None:
+    """The provider that a browser session was begun with; None for another way to sign in."""
+    rows = await db.query(PROVIDER_OF_TOKEN, {"token_hash": token_hash})
+    return SessionProvider(rows[0]["provider"], rows[0]["id_token"]) if rows and rows[0]["provider"] else None
 
 
 async def end_session_by_token(db: Database, token_hash: str) -> None:

@@ -12,6 +12,7 @@ from feedmill.library.users.client_sessions import (
     end_client_session,
     renew_client_session,
 )
+from feedmill.library.users.sign_in import require_password_sign_in
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.jwt_tokens import ACCESS, LIFETIMES, REFRESH, make_token, read_token
 from feedmill.serve.http.signing_key import signing_key
@@ -24,6 +25,7 @@ router = APIRouter(prefix="/auth", tags=["signing in"])
 @router.post("/token")
 async def make_access_token(app: TheApp, request: Request, response: Response, sent: SignInRequest) -> AccessTokenPair:
     """A first pair of tokens for name, password and code; it starts a session, listed with the others."""
+    require_password_sign_in(app.settings)
     now, origin = datetime.now(UTC), origin_of(request)
     session = await begin_client_session(app.db, app.tools.encryption, sent.credentials(), origin, now)
     return _token_pair(app, response, session, now)

@@ -13,7 +13,9 @@ from feedmill.errors import BadInput, LastAdmin, NameTaken, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import count_keys, make_user, remove_user, set_password
-from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
+from feedmill.library.users.sign_in_links import LINK_LIFETIME, create_sign_in_link, invite_user, sign_in_link
+from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Actor, Caller, User
+from feedmill.serve.http.app_images import site_of
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.paginate import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.app_state import the_app
@@ -55,7 +57,7 @@ async def show_new_user(request: Request) -> Response:
     return await _show_new(request)
 
 
-@accepts_form({"name": TEXT, "password": TEXT.optional, "is_admin": CHECKBOX})
+@accepts_form({"name": TEXT, "password": TEXT.optional, "is_admin": CHECKBOX, "invite": CHECKBOX})
 async def create_user(request: Request) -> Response:
     """Creates an account with a password that is shown once; the user changes it in the settings."""
     caller = await signed_in_admin(request)
@@ -63,6 +65,8 @@ async def create_user(request: Request) -> Response:
     name, is_admin, password = form_text(sent, "name"), bool(form_text(sent, "is_admin")), form_text(sent, "password")
     made_up = "" if password else token_urlsafe(12)
     try:
+        if form_text(sent, "invite"):
+            return await _invite(request, name, is_admin, actor(caller, request))
         user = await make_user(
             the_app(request).db, name, password or made_up, is_admin, datetime.now(UTC), actor(caller, request)
         )
@@ -118,6 +122,9 @@ async def user_action(request: Request) -> Response:
             db = the_app(request).db
             ended = await set_password(db, account.user, password, None, now, by, revoke_keys=revoke_keys)
             return await _show_one(request, account, password=password, ended=ended)
+        case "sign-in-link":
+            token = await create_sign_in_link(the_app(request).db, account.user, LINK_LIFETIME, now, by)
+            return await _show_one(request, account, link=sign_in_link(site_of(request), token))
         case "delete":
             try:
                 await remove_user(the_app(request).db, account.user, by, now)
@@ -125,6 +132,12 @@ async def user_action(request: Request) -> Response:
                 return redirect(f"{ADMIN_PATH}/users/{account.user.id}", flash_error("admin.last_admin"))
             return redirect(ADMIN_PATH, flash_success("admin.user_deleted", name=account.user.name))
     raise NotFound(Message("error.account_button"))
+
+
+async def _invite(request: Request, name: str, is_admin: bool, by: Actor) -> Response:
+    """Creates an account without a password, and shows the link that signs its user in."""
+    user, token = await invite_user(the_app(request).db, name, is_admin, datetime.now(UTC), by)
+    return await _show_one(request, await _find_user(request, user.id), link=sign_in_link(site_of(request), token))
 
 
 async def _changed(request: Request, caller: Caller, before: User, after: User) -> Response:
@@ -173,6 +186,7 @@ async def _show_one(
     password: str = "",
     sent: FormData | None = None,
     ended: AccessEnded | None = None,
+    link: str = "",
 ) -> Response:
     user, db, now = account.user, the_app(request).db, datetime.now(UTC)
     quotas = {
@@ -188,6 +202,7 @@ async def _show_one(
         account=account,
         errors=errors or {},
         password=password,
+        link=link,
         quotas={name: form_text(sent, name) for name in quotas} if sent else quotas,
         kept=kept[user.id],
         ended=ended,

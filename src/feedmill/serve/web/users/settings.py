@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, LimitExceeded
 from feedmill.library.users.confirm_owner import OwnerProof
 from feedmill.library.users.manage_users import change_password, count_keys
+from feedmill.library.users.oidc.accounts import list_identities
 from feedmill.library.users.preferences import save_preferences
 from feedmill.library.users.sessions import list_sessions
 from feedmill.serve.http.auth import origin_of
@@ -110,7 +112,29 @@ async def _show(request: Request, errors: dict[str, str] | None = None) -> Respo
         errors=errors or {},
         other_sessions=len(await list_sessions(db, caller, now)) - 1,
         keys=await count_keys(db, caller.user.id, now),
+        **await _sign_in_values(request),
     )
+
+
+async def _sign_in_values(request: Request) -> dict[str, Any]:
+    """What the sections on the password and on identity providers show."""
+    app, caller = the_app(request), request.state.caller
+    names = {provider.issuer: provider.label for provider in app.settings.oidc}
+    linked = [
+        {
+            "id": each.id,
+            "provider": names.get(each.issuer, each.issuer),
+            "label": each.label,
+            "issuer": each.issuer,
+            "last_used_at": each.last_used_at,
+        }
+        for each in await list_identities(app.db, caller)
+    ]
+    return {
+        "may_use_password": app.settings.password_sign_in and caller.user.has_password,
+        "identities": linked,
+        "providers": app.settings.oidc,
+    }
 
 
 routes = [

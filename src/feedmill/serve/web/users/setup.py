@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from feedmill.errors import AlreadySetUp, BadInput
 from feedmill.library.users.manage_users import create_first_admin, needs_setup
-from feedmill.library.users.sign_in import Credentials
-from feedmill.serve.http import auth
+from feedmill.library.users.sign_in import begin_session
+from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.session_cookie import set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -33,14 +33,14 @@ async def create_admin(request: Request) -> Response:
     errors = {} if password == form_text(sent, "again") else {"again": "setup.not_the_same"}
     if not errors:
         try:
-            await create_first_admin(the_app(request).db, name, password, datetime.now(UTC))
+            user = await create_first_admin(the_app(request).db, name, password, datetime.now(UTC))
         except BadInput as error:
             errors = {str(error.field): f"setup.bad_{error.field}"}
         except AlreadySetUp:
             return redirect("/login")
     if errors:
         return await render_page(request, "users/setup.html", 422, name=name, errors=errors)
-    token, _ = await auth.sign_in(the_app(request), Credentials(name, password), request)
+    token, _ = await begin_session(the_app(request).db, user, origin_of(request), datetime.now(UTC))
     response = redirect(NEXT_PAGE)
     set_session_cookie(response, request, token)
     return response

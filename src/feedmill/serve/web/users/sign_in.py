@@ -1,14 +1,20 @@
 """`/login` and `/logout`: signs in and out."""
 
+from urllib.parse import urlsplit
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import LimitExceeded, WrongPassword
+from feedmill.i18n.messages import Message
+from feedmill.lazy_loggers import get_logger
 from feedmill.library.users.manage_users import needs_setup
-from feedmill.library.users.sign_in import Credentials, SecondFactorRequired
+from feedmill.library.users.oidc.errors import ProviderUnavailable
+from feedmill.library.users.sign_in import Credentials, SecondFactorRequired, provider_of_browser_session
 from feedmill.serve.http import auth
-from feedmill.serve.http.session_cookie import delete_session_cookie, set_session_cookie
+from feedmill.serve.http.app_images import site_of
+from feedmill.serve.http.session_cookie import delete_session_cookie, session_token_of, set_session_cookie
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in, signed_in_with_password
 from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form
@@ -17,6 +23,8 @@ from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.users.sign_in_code import ask_for_code
 
+log = get_logger(__name__)
+
 
 async def show_sign_in(request: Request) -> Response:
     """The form; redirects users who are signed in, and a new instance to its setup."""
@@ -24,7 +32,7 @@ async def show_sign_in(request: Request) -> Response:
         return redirect(local_path(request.query_params.get("next")))
     if await needs_setup(the_app(request).db):
         return redirect("/setup")
-    return await _show(request, local_path(request.query_params.get("next")))
+    return await show_sign_in_form(request, local_path(request.query_params.get("next")))
 
 
 @accepts_form({"name": TEXT, "password": TEXT, "next": NEXT_PATH})
@@ -36,9 +44,9 @@ async def sign_in(request: Request) -> Response:
     except SecondFactorRequired as error:
         return await ask_for_code(request, error.user, next_page)
     except WrongPassword:
-        return await _show(request, next_page, 401, name=name, wrong=True)
+        return await show_sign_in_form(request, next_page, 401, name=name, wrong=True)
     except LimitExceeded as error:
-        return await _show(request, next_page, 429, name=name, wait=error.retry_after or 1)
+        return await show_sign_in_form(request, next_page, 429, name=name, wait=error.retry_after or 1)
     response = redirect(next_page)
     set_session_cookie(response, request, token)
     return response
@@ -53,15 +61,41 @@ async def show_sign_out(request: Request) -> Response:
 async def sign_out(request: Request) -> Response:
     await signed_in_with_password(request)
     await checked_form(request)
+    away = await _sign_out_url(request)
     await auth.sign_out(the_app(request), request)
-    response = redirect("/login")
+    response = await leave_site(request, away) if away else redirect("/login")
     delete_session_cookie(response, request)
     return response
 
 
-async def _show(
-    request: Request, next_page: str, status: int = 200, name: str = "", wrong: bool = False, wait: int = 0
+async def _sign_out_url(request: Request) -> str | None:
+    """Where the browser is signed out of its provider too; None if there is no such place, or it can't be asked."""
+    app, token = the_app(request), session_token_of(request)
+    provider = await provider_of_browser_session(app.db, token) if token else None
+    try:
+        return await app.single_sign_on.sign_out_url(provider, f"{site_of(request)}/login") if provider else None
+    except ProviderUnavailable as error:
+        log.warning("identity_provider_failed", provider=provider.id if provider else "", reason=str(error))
+        return None
+
+
+async def leave_site(request: Request, url: str) -> Response:
+    """A page that goes on to another site by itself: browsers don't let a form redirect there."""
+    request.state.caller = None
+    return await render_page(request, "users/leave_site.html", url=url, host=urlsplit(url).hostname)
+
+
+async def show_sign_in_form(
+    request: Request,
+    next_page: str,
+    status: int = 200,
+    name: str = "",
+    wrong: bool = False,
+    wait: int = 0,
+    problem: Message | None = None,
 ) -> Response:
+    """The form, with a button for each provider. `problem` is why a sign-in with one of them failed."""
+    app = the_app(request)
     response = await render_page(
         request,
         "users/sign_in.html",
@@ -70,7 +104,10 @@ async def _show(
         name=name,
         wrong=wrong,
         wait=wait,
-        may_register=the_app(request).settings.registration,
+        problem=problem,
+        passwords=app.settings.password_sign_in,
+        providers=app.settings.oidc,
+        may_register=app.settings.registration,
     )
     if wait:
         response.headers["Retry-After"] = str(wait)
