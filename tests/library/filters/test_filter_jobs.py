@@ -119,6 +119,7 @@ async def test_every_action_but_a_notification_is_applied(stored: Stored) -> Non
         FilterAction.RAISE,
         FilterAction.NOTIFY,
         FilterAction.POOL,
+        FilterAction.SAVE,
     }
     assert await stored.library.unread_of(stored.alice) == (5, 5)
     assert len(await stored.db.query(select(entry_labels))) == 1

@@ -153,7 +153,7 @@ async def test_every_action_is_done_and_recorded(readers: Readers) -> None:
     assert [row["entry_id"] for row in await env.rows(full_text_tasks)] == [kilns]
     assert sorted(row["kind"] for row in await env.rows(pool_items, entry_id=kilns)) == ["contents", "titles"]
     found = await effects_of_entry(env.db, alice.id, kilns)
-    assert {effect.action for effect in found} == set(FilterAction) - {FilterAction.READ}
+    assert {effect.action for effect in found} == set(FilterAction) - {FilterAction.READ, FilterAction.SAVE}
     assert {effect.target_name for effect in found} == {None, "work", "news"}
     counted = await find_filter(env.db, alice.id, made.id)
     assert (counted.hit_count, counted.last_hit_at) == (1, to_iso(env.now))

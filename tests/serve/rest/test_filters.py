@@ -15,3 +15,14 @@ async def test_a_filter_whose_label_is_gone_can_be_turned_on_and_off(alice: Pers
     changed = await alice.patch(f"/filters/{made}", {"enabled": enabled})
 
     assert (changed.status_code, changed.json()["enabled"]) == (200, enabled)
+
+
+async def test_a_filter_names_its_services_and_those_of_others_are_not_found(alice: Person, charlie: Person) -> None:
+    options = {"address": "https://links.example", "token": "t0ken"}
+    service = (await alice.post("/services", {"kind": "linkding", "name": "Links", "options": options})).json()["id"]
+    draft = {"name": "Rust", "condition": "rust", "actions": {"service_ids": [service, service]}}
+
+    made = await alice.post("/filters", draft)
+
+    assert (made.status_code, made.json()["actions"]["service_ids"]) == (201, [service])
+    assert (await charlie.post("/filters", draft)).status_code == 404

@@ -109,6 +109,7 @@ FORMS: Mapping[str, Form] = {
     "/filters/{id:int}/revert": {},
     "/filters/{id:int}/off": {"revert": "yes"},
     "/filter-jobs/{id:int}/cancel": {"next": "/filters"},
+    "/filter-jobs/{id:int}/retry": {"next": "/filters"},
     "/filter-jobs/{id:int}/undo": {"next": "/filters"},
     "/muted": {"do": "mute", "kind": "word", "text": "mill", "period": "week", "stored": "yes"},
     "/muted/{id:int}": {"period": "day"},

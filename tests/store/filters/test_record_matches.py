@@ -9,7 +9,7 @@ from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 GUIDS = ("a", "b")
-WITH_TARGETS = (FilterAction.LABEL, FilterAction.POOL)
+WITH_TARGETS = (FilterAction.LABEL, FilterAction.POOL, FilterAction.SAVE)
 
 
 def matched(number: int) -> MatchedFilter:

@@ -25,6 +25,7 @@ from feedmill.store.filters import filters as store
 from feedmill.store.filters.filter_jobs import start_filter_job
 from feedmill.store.pools.grants import pool_access
 from feedmill.store.pools.groups import all_groups
+from feedmill.store.services.services import services_of
 from feedmill.store.subscriptions.folders import subscriptions_in_folder
 from feedmill.store.subscriptions.read_subscriptions import has_subscription
 
@@ -139,7 +140,7 @@ async def _check_regex_count(db: Database, user_id: int, draft: FilterDraft, fil
 async def _check_actions(db: Database, who: Caller, actions: FilterActions) -> None:
     if not actions.targets:
         raise BadInput(Message("error.filter_does_nothing"), "actions")
-    if max(len(actions.label_ids), len(actions.pool_group_ids)) > MOST_TARGETS:
+    if max(len(actions.label_ids), len(actions.pool_group_ids), len(actions.service_ids)) > MOST_TARGETS:
         raise BadInput(Message("error.filter_many_targets", n=MOST_TARGETS), "actions")
     if actions.label_ids and not await has_labels(db, who.user.id, actions.label_ids):
         raise NotFound(Message("error.no_such_label"))
@@ -147,6 +148,10 @@ async def _check_actions(db: Database, who: Caller, actions: FilterActions) -> N
         allowed = {group.id for group in await fillable_groups(db, who)}
         if unknown := set(actions.pool_group_ids) - allowed:
             raise UnknownGroup(Message("error.no_such_pool_group", name=str(min(unknown))))
+    if actions.service_ids:
+        own = {service.id for service in await services_of(db, who.user.id)}
+        if not own.issuperset(actions.service_ids):
+            raise NotFound(Message("error.no_such_service"))
 
 
 def check_expiry(until: datetime | None, now: datetime) -> None:

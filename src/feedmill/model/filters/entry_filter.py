@@ -38,6 +38,7 @@ class FilterAction(StrEnum):
     NOTIFY = "notify"
     FULL_TEXT = "full_text"
     POOL = "pool"
+    SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,11 @@ class FilterActions(Struct, frozen=True, gc=False, omit_defaults=True):
     full_text: bool = False
     label_ids: tuple[int, ...] = ()
     pool_group_ids: tuple[int, ...] = ()
+    service_ids: tuple[int, ...] = ()
 
     @property
     def targets(self) -> tuple[tuple[FilterAction, int], ...]:
-        """The actions, each with the label or pool group that it is about, or 0."""
+        """The actions, each with the label, pool group or service that it is about, or 0."""
         flags = (
             (FilterAction.READ, self.read),
             (FilterAction.STAR, self.star),
@@ -81,6 +83,7 @@ class FilterActions(Struct, frozen=True, gc=False, omit_defaults=True):
             *((action, 0) for action, is_set in flags if is_set),
             *((FilterAction.LABEL, label_id) for label_id in self.label_ids),
             *((FilterAction.POOL, group_id) for group_id in self.pool_group_ids),
+            *((FilterAction.SAVE, service_id) for service_id in self.service_ids),
         )
 
 

@@ -15,7 +15,7 @@ LASTING_ACTIONS = frozenset({FilterAction.NOTIFY, FilterAction.FULL_TEXT})
 
 
 class FilterEffect(Struct, frozen=True, gc=False):
-    """What a filter did to an entry and can take back. `target_id` is the label or the pool group, else 0.
+    """What a filter did to an entry and can take back. `target_id` is the label, the pool group or the service, else 0.
 
     `is_deleted`: the filter was deleted since.
     """

@@ -28,6 +28,8 @@ from feedmill.store.schema import (
     full_text_tasks,
     pool_groups,
     pool_items,
+    service_saves,
+    services,
     states,
     unread,
 )
@@ -88,6 +90,7 @@ QUEUE_FULL_TEXTS = InsertNew(full_text_tasks).from_select(
     ["entry_id", "next_attempt_at"], select(entries.c.id, _at).where(_is_changed)
 )
 LOCK_GROUP = select(pool_groups.c.id).where(pool_groups.c.id == bindparam("target")).with_for_update(read=True)
+LOCK_SERVICE = select(services.c.id).where(services.c.id == bindparam("target")).with_for_update(read=True)
 ADD_TO_POOLS = tuple(
     InsertNew(pool_items).from_select(
         ["group_id", "kind", "entry_id", "batch_id", "changed_at"],
@@ -96,6 +99,16 @@ ADD_TO_POOLS = tuple(
         ),
     )
     for kind, text in POOL_TEXTS.items()
+)
+QUEUE_SAVES = insert_selected(
+    service_saves,
+    select(services.c.id.label("a"), entries.c.id.label("b"), _at.label("c"), _at.label("d"))
+    .select_from(services.join(entries, _is_changed))
+    .where(services.c.id == bindparam("target", type_=Id)),
+    "service_id",
+    "entry_id",
+    "next_attempt_at",
+    "created_at",
 )
 APPLY: dict[FilterAction, tuple[Executable, ...]] = {
     FilterAction.READ: (*_UNREAD.to_drop, ADD_STATES, _change.values(read_at=bindparam("at"))),
@@ -107,6 +120,7 @@ APPLY: dict[FilterAction, tuple[Executable, ...]] = {
     ),
     FilterAction.LABEL: (LABEL, ADD_STATES, _change),
     FilterAction.POOL: (LOCK_GROUP, *ADD_TO_POOLS),
+    FilterAction.SAVE: (LOCK_SERVICE, QUEUE_SAVES),
     FilterAction.FULL_TEXT: (QUEUE_FULL_TEXTS,),
     FilterAction.RAISE: (),
 }

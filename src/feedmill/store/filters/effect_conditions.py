@@ -16,6 +16,8 @@ from feedmill.store.schema import (
     pool_grants,
     pool_groups,
     pool_items,
+    service_saves,
+    services,
     states,
     unread,
     users,
@@ -42,9 +44,11 @@ _has_full_text = or_(
 
 
 def effect_conditions(target: ColumnElement[int]) -> dict[FilterAction, Condition]:
-    """What each action changes; `target` is its label or pool group."""
+    """What each action changes; `target` is its label, pool group or service."""
     is_own_label = exists().where(labels.c.id == target, labels.c.user_id == filters.c.user_id)
     has_label = exists().where(entry_labels.c.label_id == target, entry_labels.c.entry_id == entries.c.id)
+    is_own_service = exists().where(services.c.id == target, services.c.user_id == filters.c.user_id)
+    is_saved = exists().where(service_saves.c.service_id == target, service_saves.c.entry_id == entries.c.id)
     return {
         FilterAction.READ: _is_unread,
         FilterAction.HIDE: _is_unread,
@@ -53,6 +57,7 @@ def effect_conditions(target: ColumnElement[int]) -> dict[FilterAction, Conditio
         FilterAction.LATER: ~_state.where(states.c.later_at.is_not(None)),
         FilterAction.LABEL: and_(is_own_label, ~has_label),
         FilterAction.POOL: _goes_into_pool(target),
+        FilterAction.SAVE: and_(entries.c.link.is_not(None), is_own_service, ~is_saved),
         FilterAction.FULL_TEXT: and_(entries.c.link.is_not(None), ~_has_full_text),
         FilterAction.NOTIFY: entries.c.id.is_not(None),
     }

@@ -11,7 +11,7 @@ from feedmill.store.columns import Id
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.filters.undo_effects import EffectKey
-from feedmill.store.schema import filter_effects, filter_hits, filters, labels, pool_groups
+from feedmill.store.schema import filter_effects, filter_hits, filters, labels, pool_groups, services
 
 _effect = filter_effects.c
 _own = _effect.user_id == bindparam("of_user")
@@ -20,7 +20,7 @@ OF_ENTRIES = (
         _effect.entry_id,
         _effect.action,
         _effect.target_id,
-        func.coalesce(labels.c.name, pool_groups.c.name).label("target_name"),
+        func.coalesce(labels.c.name, pool_groups.c.name, services.c.name).label("target_name"),
         _effect.filter_id,
         filters.c.name.label("filter_name"),
         filters.c.kind.label("filter_kind"),
@@ -31,6 +31,7 @@ OF_ENTRIES = (
         filter_effects.join(filters, filters.c.id == _effect.filter_id)
         .outerjoin(labels, and_(labels.c.id == _effect.target_id, _effect.action == FilterAction.LABEL))
         .outerjoin(pool_groups, and_(pool_groups.c.id == _effect.target_id, _effect.action == FilterAction.POOL))
+        .outerjoin(services, and_(services.c.id == _effect.target_id, _effect.action == FilterAction.SAVE))
     )
     .where(_own, one_of(_effect.entry_id, "ids"))
     .order_by(_effect.at, _effect.action, _effect.target_id)

@@ -22,7 +22,18 @@ from feedmill.store.filters.effect_conditions import POOL_TEXTS, effect_conditio
 from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.notifications import notification_queue
 from feedmill.store.pools.gather_entries import LOCK_GROUPS, batch_number
-from feedmill.store.schema import entries, entry_labels, filter_effects, filter_hits, filters, pool_items, states
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    filter_effects,
+    filter_hits,
+    filters,
+    pool_items,
+    service_saves,
+    services,
+    states,
+)
+from feedmill.store.services.saves import LOCK_SERVICES
 from feedmill.store.webhooks.delivery_queue import steps_to_queue_matches
 
 _new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
@@ -63,12 +74,12 @@ _new_effects = (
     .join(entries, and_(entries.c.feed_id == bindparam("feed"), entries.c.guid == _effects.c.guid))
 )
 # Nobody has read or marked a new entry yet, so most actions change it in any case. Others depend on something else:
-# whether the label is still there, the right to fill the pool, a link.
+# whether the label or service is still there, the right to fill the pool, a link.
 EFFECTS = insert_selected(filter_effects, _new_effects)
 CONDITIONAL_EFFECTS: dict[FilterAction, InsertNew] = {
     action: insert_selected(filter_effects, _new_effects.where(changes))
     for action, changes in effect_conditions(_effects.c.target_id).items()
-    if action in (FilterAction.LABEL, FilterAction.POOL, FilterAction.FULL_TEXT)
+    if action in (FilterAction.LABEL, FilterAction.POOL, FilterAction.SAVE, FilterAction.FULL_TEXT)
 }
 
 _done = filter_effects.c
@@ -107,6 +118,18 @@ ADD_TO_POOLS = tuple(
     for kind, text in POOL_TEXTS.items()
 )
 
+QUEUE_SAVES = insert_selected(
+    service_saves,
+    select(services.c.id.label("a"), entries.c.id.label("b"), _at.label("c"), _at.label("d"))
+    .select_from(filter_effects.join(entries, entries.c.id == _done.entry_id))
+    .join(services, services.c.id == _done.target_id)
+    .where(*_new_entries, _done.action == FilterAction.SAVE),
+    "service_id",
+    "entry_id",
+    "next_attempt_at",
+    "created_at",
+)
+
 
 class MatchedFilter(NamedTuple):
     """The new entries, by guid, that a filter matched, and those that each of its actions changes."""
@@ -131,6 +154,7 @@ def steps_to_record_matches(
         *_steps_to_hide(feed_id, matched),
         *_steps_to_label(same, matched),
         *_steps_to_fill_pools(same, matched),
+        *_steps_to_save(same, matched),
         *steps_to_queue_full_texts(feed_id, _guids(matched, FilterAction.FULL_TEXT), now),
         *steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
         *notification_queue.steps_to_queue_matches(_users(matched, FilterAction.NOTIFY), feed_id, refresh_token, now),
@@ -177,11 +201,20 @@ def _steps_to_fill_pools(same: Mapping[str, Any], matched: Sequence[MatchedFilte
     guids = _guids(matched, FilterAction.POOL)
     if not guids:
         return []
-    groups = {id for each in matched for action, id in each.changes if action is FilterAction.POOL}
     row = {**same, "guids": as_list(guids)}
     return [
-        Step(LOCK_GROUPS, {"groups": as_list(sorted(groups))}),
+        Step(LOCK_GROUPS, {"groups": as_list(_targets(matched, FilterAction.POOL))}),
         *(Step(add, row) for add in ADD_TO_POOLS),
+    ]
+
+
+def _steps_to_save(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) -> list[Step]:
+    guids = _guids(matched, FilterAction.SAVE)
+    if not guids:
+        return []
+    return [
+        Step(LOCK_SERVICES, {"services": as_list(_targets(matched, FilterAction.SAVE))}),
+        Step(QUEUE_SAVES, {**same, "guids": as_list(guids)}),
     ]
 
 
@@ -189,6 +222,10 @@ def _guids(matched: Iterable[MatchedFilter], *actions: FilterAction) -> list[str
     """The entries that one of these actions changes."""
     changes = [change for each in matched for change in each.changes.items()]
     return sorted({guid for (action, _), guids in changes if action in actions for guid in guids})
+
+
+def _targets(matched: Iterable[MatchedFilter], action: FilterAction) -> list[int]:
+    return sorted({id for each in matched for found, id in each.changes if found is action})
 
 
 def _users(matched: Iterable[MatchedFilter], action: FilterAction) -> list[int]:

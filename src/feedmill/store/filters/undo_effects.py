@@ -12,12 +12,13 @@ from sqlalchemy.sql import Executable
 
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.pool import PoolItemState
+from feedmill.model.services.save_service import SaveStatus
 from feedmill.model.timestamps import to_iso
 from feedmill.store.columns import Id, Word
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.unread_changes import unread_changes
-from feedmill.store.schema import entries, entry_labels, filter_effects, pool_items, states, unread
+from feedmill.store.schema import entries, entry_labels, filter_effects, pool_items, service_saves, states, unread
 
 _effect = filter_effects.c
 _of_action = and_(
@@ -46,6 +47,14 @@ DROP_FROM_POOL = pool_items.delete().where(
     pool_items.c.entry_id.in_(_entry_ids),
     pool_items.c.status == PoolItemState.AVAILABLE,
 )
+# What was sent, or is being sent, stays with the service.
+DROP_SAVES = service_saves.delete().where(
+    service_saves.c.service_id == bindparam("target"),
+    service_saves.c.entry_id.in_(_entry_ids),
+    service_saves.c.status == SaveStatus.PENDING,
+    service_saves.c.attempts == 0,
+    service_saves.c.claim_token.is_(None),
+)
 UNDO: dict[FilterAction, tuple[Executable, ...]] = {
     FilterAction.READ: (*_UNREAD.to_add, _change.values(read_at=None)),
     FilterAction.HIDE: (*_UNREAD.to_add, _change),
@@ -53,12 +62,13 @@ UNDO: dict[FilterAction, tuple[Executable, ...]] = {
     FilterAction.LATER: (_change.values(later_at=None, later_until=None),),
     FilterAction.LABEL: (UNLABEL, _change),
     FilterAction.POOL: (DROP_FROM_POOL,),
+    FilterAction.SAVE: (DROP_SAVES,),
     FilterAction.RAISE: (),
 }
 
 
 class EffectKey(NamedTuple):
-    """One effect on one entry; `target_id` is the label or the pool group, else 0."""
+    """One effect on one entry; `target_id` is the label, the pool group or the service, else 0."""
 
     entry_id: int
     action: FilterAction

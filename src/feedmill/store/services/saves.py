@@ -29,6 +29,13 @@ QUEUE = insert_selected(
     "next_attempt_at",
     "created_at",
 )
+# Until the batch ends: deleting a service meanwhile must not undo it.
+LOCK_SERVICES = (
+    select(services.c.id)
+    .where(one_of(services.c.id, "services"))
+    .order_by(services.c.id)
+    .with_for_update(read=True, key_share=True)
+)
 _of_service = _of.service_id == bindparam("service")
 _listed = select(service_saves).where(_of_service)
 PAGE = _listed.where(_of.id < bindparam("before")).order_by(_of.id.desc()).limit(bindparam("most", type_=Integer))

@@ -9,6 +9,7 @@ from feedmill.library.filters.filter_jobs import jobs_of_filter
 from feedmill.library.filters.manage_filters import filters_of_user
 from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterKind, FilterScope, ScopeKind
+from feedmill.model.services.save_service import ServiceKind
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
 
@@ -246,3 +247,19 @@ async def test_a_deleted_filter_is_gone(site: Site, alice: Visitor) -> None:
     assert answer.headers["location"] == "/filters"
     assert await filters_of(site, alice) == []
     assert (await alice.client.get(path)).status_code == 404
+
+
+async def test_a_filter_saves_to_the_services_of_its_owner(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    owner = (await alice.user(site)).id
+    options = {"address": "https://links.example", "token": "t0ken"}
+    service = await site.app.services.create(owner, ServiceKind.LINKDING, "My links", options)
+
+    await alice.send("/filters/new", **FORM | {"action": [], "service": [str(service.id)]})
+
+    [made] = await filters_of(site, alice)
+    assert made.actions == FilterActions(service_ids=(service.id,))
+    page = await alice.see(f"/filters/{made.id}")
+    assert page.xpath("//input[@name='service'][@checked]/@value") == [str(service.id)]
+    assert "save to “My links”" in text_of(await alice.see("/filters"))
+    assert (await charlie.send("/filters/new", **FORM | {"service": [str(service.id)]})).status_code == 404
+    assert (await charlie.see("/filters/new")).xpath("//input[@name='service']") == []

@@ -58,10 +58,11 @@ class ActionsRequest(RequestBody):
     full_text: StrictBool = Field(default=False, description="Fetch the full text.")
     label_ids: Targets = Field(default=[], description="Labels to add.")
     pool_group_ids: Targets = Field(default=[], description="Put into these pools; you need the right to fill them.")
+    service_ids: Targets = Field(default=[], description="Services to save the entries to, each entry once.")
 
     def actions(self) -> FilterActions:
         given = self.model_dump()
-        lists = {name: tuple(dict.fromkeys(given[name])) for name in ("label_ids", "pool_group_ids")}
+        lists = {name: tuple(dict.fromkeys(given[name])) for name in ("label_ids", "pool_group_ids", "service_ids")}
         return FilterActions(**(given | lists))
 
 
@@ -149,6 +150,7 @@ class ActionsResponse(FromAttributes):
     full_text: bool
     label_ids: list[int]
     pool_group_ids: list[int]
+    service_ids: list[int]
 
 
 class SubjectResponse(FromAttributes):

@@ -33,6 +33,7 @@ FILTER_FORM = {
     "label": NUMBER.repeated,
     "new_label": TEXT,
     "pool": NUMBER.repeated,
+    "service": NUMBER.repeated,
     "stops": CHECKBOX,
     "stored": CHECKBOX,
 }
@@ -55,6 +56,7 @@ class FilterForm:
     label_ids: tuple[int, ...] = ()
     new_label: str = ""
     pool_group_ids: tuple[int, ...] = ()
+    service_ids: tuple[int, ...] = ()
     stops: bool = False
     is_for_stored: bool = False
     mistake: BadCondition | None = None
@@ -68,7 +70,12 @@ class FilterForm:
 
     def actions(self, label_ids: Sequence[int]) -> FilterActions:
         flags = {name: name in self.flags for name in ACTION_FLAGS}
-        return FilterActions(**flags, label_ids=tuple(label_ids), pool_group_ids=self.pool_group_ids)
+        return FilterActions(
+            **flags,
+            label_ids=tuple(label_ids),
+            pool_group_ids=self.pool_group_ids,
+            service_ids=self.service_ids,
+        )
 
     def draft(self, label_ids: Sequence[int], before: EntryFilter | None = None) -> FilterDraft:
         """What is saved. A filter without a name is called by its condition."""
@@ -96,6 +103,7 @@ def stored_form(stored: EntryFilter) -> FilterForm:
         flags=frozenset(name for name in ACTION_FLAGS if getattr(actions, name)),
         label_ids=actions.label_ids,
         pool_group_ids=actions.pool_group_ids,
+        service_ids=actions.service_ids,
         stops=stored.stops,
     )
 
@@ -117,6 +125,7 @@ def submitted_form(sent: FormData) -> FilterForm:
         label_ids=_ids(sent, "label"),
         new_label=form_text(sent, "new_label"),
         pool_group_ids=_ids(sent, "pool"),
+        service_ids=_ids(sent, "service"),
         stops=bool(form_text(sent, "stops")),
         is_for_stored=bool(form_text(sent, "stored")),
     )
