@@ -603,6 +603,7 @@ READERS: dict[str, Read] = {
     ),
     "i18n.natural_order.natural_key": natural_order.natural_key,
     "library.cursors.from_cursor": cursors.from_cursor,
+    "library.cursors.from_list_cursor": cursors.from_list_cursor,
     "library.entries.sync_cursor.decode_cursor": sync_cursor.decode_cursor,
     "library.cursors.key_at": lambda text: cursors.key_at(text, str),
     "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(

@@ -5,7 +5,17 @@ from datetime import UTC, datetime, timedelta
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import entries, feeds, story_entries, subscriptions, unread, unread_lists, users
+from feedmill.store.schema import (
+    entries,
+    feeds,
+    filter_effects,
+    filters,
+    story_entries,
+    subscriptions,
+    unread,
+    unread_lists,
+    users,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FEEDS = 1_000
@@ -50,6 +60,15 @@ async def add_stories(db: Database) -> None:
     """Every tenth entry is the same article as the one before."""
     rows = [{"entry_id": n, "story_id": n - n % 10} for n in range(10, ENTRIES + 1) if n % 10 < 2]
     await db.batch([Step(insert(story_entries, "entry_id", "story_id"), rows)])
+    await db.exec("ANALYZE")
+
+
+async def add_raised(db: Database, step: int = 3) -> None:
+    """A filter of Alice's has raised every third entry, the newest included."""
+    row = {"id": 1, "user_id": ALICE, "name": "Raised", "query": "x", "actions": "{}", "created_at": AT}
+    of_filter = {"user_id": ALICE, "action": "raise", "filter_id": 1, "at": AT}
+    rows = [of_filter | {"entry_id": n} for n in range(step, ENTRIES + 1, step)]
+    await db.batch([Step(insert(filters, *row), row), Step(insert(filter_effects, *rows[0]), rows)])
     await db.exec("ANALYZE")
 
 

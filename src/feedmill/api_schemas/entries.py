@@ -43,6 +43,7 @@ class EntryResponse(ResponseBody):
     starred: bool
     later: bool
     later_until: datetime | None
+    raised: bool = Field(False, description="A filter of yours raised it; see `raised` of `GET /entries`.")
     labels: list[EntryLabelResponse]
     revisions: int = Field(description="The number of revisions.")
 
@@ -54,6 +55,9 @@ class SearchResultPage(ResponseBody):
 
 class EntryPage(SearchResultPage):
     as_of: int = Field(description="The largest entry id at that time; send it as `up_to` to mark what you have seen.")
+    raised_count: int = Field(
+        0, description="So many of the items, the first ones, come first because they are raised."
+    )
 
 
 class NewEntryPage(ResponseBody):

@@ -8,14 +8,16 @@ import msgspec
 
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
-from feedmill.model.entry_lists import ListPosition
+from feedmill.model.entry_lists import ListCursor, ListPosition, RaisedRange
 
 # D1 keeps no larger number exactly.
 LARGEST_ID = 2**53 - 1
 
 Key = TypeVar("Key", int, str)
 
-_PLACE = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,16})", re.ASCII)
+_TIME = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"
+_PLACE = re.compile(rf"({_TIME}) (\d{{1,16}})", re.ASCII)
+_LIST = re.compile(rf"({_TIME} \d{{1,16}})(?: ({_TIME} \d{{1,16}}) ({_TIME}))?", re.ASCII)
 
 
 class BadCursor(NotFound):
@@ -49,7 +51,28 @@ def to_cursor(place: ListPosition) -> str:
 
 def from_cursor(cursor: str) -> ListPosition:
     """The position in a cursor of `to_cursor`; raises `BadCursor`."""
-    read = _PLACE.fullmatch(key_at(cursor, str))
+    return _read_position(key_at(cursor, str))
+
+
+def to_list_cursor(place: ListCursor) -> str:
+    """The cursor for a list that may show raised entries first."""
+    if place.raised is None:
+        return to_cursor(place.position)
+    last = place.raised.last
+    return cursor_at(f"{place.position.at} {place.position.entry_id} {last.at} {last.entry_id} {place.raised.until}")
+
+
+def from_list_cursor(cursor: str) -> ListCursor:
+    """What is in a cursor of `to_list_cursor`; raises `BadCursor`."""
+    read = _LIST.fullmatch(key_at(cursor, str))
+    if read is None:
+        raise BadCursor
+    raised = RaisedRange(_read_position(read[2]), read[3]) if read[2] else None
+    return ListCursor(_read_position(read[1]), raised)
+
+
+def _read_position(text: str) -> ListPosition:
+    read = _PLACE.fullmatch(text)
     if read is None or int(read[2]) > LARGEST_ID:
         raise BadCursor
     return ListPosition(read[1], int(read[2]))

@@ -34,3 +34,24 @@ class ListPosition:
 
     at: str
     entry_id: int
+
+    def is_beyond(self, other: "ListPosition", order: EntryOrder) -> bool:
+        """Whether a list in this order has this position after the other one."""
+        here, there = (self.at, self.entry_id), (other.at, other.entry_id)
+        return here < there if order is EntryOrder.NEWEST else here > there
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedRange:
+    """The entries that a list showed first: those up to a position that filters had raised by a time."""
+
+    last: ListPosition
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListCursor:
+    """Where a page of a list ended, and what the list showed first, if it did."""
+
+    position: ListPosition
+    raised: RaisedRange | None = None

@@ -437,7 +437,8 @@ async def test_what_was_sent_or_fetched_can_not_be_taken_back(readers: Readers) 
         (FilterActions(star=True, later=True), EntryMarks(later=True), {FilterAction.STAR}),
         (FilterActions(read=True), EntryMarks(read=True), set()),
         (FilterActions(hide=True), EntryMarks(read=True), set()),
-        (FilterActions(raise_to_top=True, star=True), EntryMarks(read=True), {FilterAction.STAR}),
+        # What is read stays raised, so that it has its place in the list from which it was opened.
+        (FilterActions(raise_to_top=True, star=True), EntryMarks(read=True), {FilterAction.RAISE, FilterAction.STAR}),
     ],
 )
 async def test_what_a_user_marks_is_theirs(

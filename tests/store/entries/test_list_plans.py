@@ -11,7 +11,8 @@ from sqlalchemy import Select, text
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
-from feedmill.store.entries.list_pages import ListKind, keys_statement, page_statement
+from feedmill.store.entries.list_pages import LIST_STARTS, ListKind, keys_statement, page_statement
+from feedmill.store.filters.raised_entries import MOST_LOOKED_AT, raised_statement
 from feedmill.store.migrations import sqlalchemy_dialect
 from feedmill.store.subscriptions.read_subscriptions import LISTED
 from tests.databases import emptied
@@ -22,6 +23,7 @@ from tests.store.library_rows import (
     ENTRIES,
     add_analysed_library,
     add_library,
+    add_raised,
     add_stories,
     sort_at,
     subscription_id,
@@ -37,8 +39,11 @@ DEEP_PAGE = {
     "entry_id": DEEP,
     "subscription_id": subscription_id(ALICE, BUSY_FEED),
     "subscriptions": as_list([subscription_id(ALICE, feed) for feed in FEEDS_OF_A_FOLDER]),
+    "oldest": "",
+    "until": sort_at(ENTRIES),
 }
 NEWEST = EntryOrder.NEWEST
+FROM_START = {"at": LIST_STARTS[NEWEST].at, "entry_id": LIST_STARTS[NEWEST].entry_id}
 WALKS = {
     "unread of a user": (keys_statement(ListKind(EntryView.UNREAD, NEWEST, None, False, PAGE)), "unread"),
     "unread of a subscription": (
@@ -171,6 +176,31 @@ async def test_postgresql_looks_up_the_stories_of_a_page_alone(
     assert looked_up
     assert {node["Node Type"] for node in looked_up} <= {"Index Scan", "Index Only Scan"}
     assert sum(node["Actual Rows"] * node["Actual Loops"] for node in looked_up) <= 2 * PAGE
+
+
+@pytest.mark.parametrize("of_one", [None, True, False])
+@pytest.mark.parametrize("analysed", [False, True])
+async def test_sqlite_finds_raised_entries_along_the_effects_of_the_user(sqlite: Database, of_one: bool | None) -> None:
+    plan = await _sqlite_plan(sqlite, raised_statement(ListKind(EntryView.UNREAD, NEWEST, of_one, False, PAGE)))
+
+    effects = "SEARCH filter_effects USING PRIMARY KEY (user_id=? AND action=?)"
+    assert effects in plan
+    assert "SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)" in plan
+    assert {line for line in plan if "SCAN" in line} <= {"SCAN raised", "SCAN json_each VIRTUAL TABLE INDEX 1:"}
+
+
+@pytest.mark.parametrize("of_one", [None, True, False])
+async def test_postgresql_looks_at_a_limited_number_of_raised_entries(postgres: Database, of_one: bool | None) -> None:
+    await add_raised(postgres)
+
+    statement = raised_statement(ListKind(EntryView.UNREAD, NEWEST, of_one, False, PAGE))
+    plan = list(_nodes(await _postgres_plan(postgres, statement, DEEP_PAGE | FROM_START)))
+
+    [effects] = _reads(plan, "filter_effects")
+    assert effects["Node Type"] in ("Index Scan", "Index Only Scan")
+    assert effects["Actual Rows"] <= MOST_LOOKED_AT
+    [looked_up] = _reads(plan, "entries")
+    assert looked_up["Actual Rows"] * looked_up["Actual Loops"] <= MOST_LOOKED_AT
 
 
 async def test_feeds_with_their_unread_counts_are_listed_without_reading_entries(

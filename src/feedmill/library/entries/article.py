@@ -18,7 +18,14 @@ from feedmill.html.rewrite_tags import find_drawing
 from feedmill.html.sanitize import render_article_html
 from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_urls
-from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line, shown_link
+from feedmill.library.entries.list_entries import (
+    EntryListQuery,
+    EntrySummary,
+    entry_summaries,
+    one_line,
+    raised_of_list,
+    shown_link,
+)
 from feedmill.library.stories.also_in import copies_of_entries
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure
@@ -119,7 +126,9 @@ async def read_article(
     text = await find_revision(db, entry_id, number)
     [entry] = await entry_summaries(db, user_id, [entry_id])
     archived = (await image_urls(db, blobs, [entry_id]))[entry_id]
-    before, after = (None, None) if within is None else await neighbours(db, user_id, stored, within, now)
+    before, after = (
+        (None, None) if within is None else await neighbours(db, user_id, stored, within, now, is_raised=entry.raised)
+    )
     html, full_html = text.html, stored.full_html
     shown: dict[str, Any] = msgspec.structs.asdict(entry) | {
         "title": one_line(text.title),
@@ -172,19 +181,26 @@ def _drawing(html: str, number: int) -> str | None:
 
 
 async def neighbours(
-    db: Database, user_id: int, entry: VisibleEntry, within: EntryListQuery, now: datetime
+    db: Database, user_id: int, entry: VisibleEntry, within: EntryListQuery, now: datetime, *, is_raised: bool = False
 ) -> tuple[int | None, int | None]:
-    """The entries before and after this one in a list; None if it is not in the list."""
+    """The entries before and after this one in a list; None if it is not in the list.
+
+    An entry that filters raised has a place among those that the list shows first also after it was read.
+    """
     at = list_time(entry, within)
     if at is None:
         return None, None
-    here = ListPosition(at, entry.id)
+    here, raised = ListPosition(at, entry.id), await raised_of_list(db, user_id, within, now)
 
-    async def next_to(order: EntryOrder) -> int | None:
-        found = await find_positions(db, user_id, within.beyond_place(here, 1, order), now)
+    async def next_to(place: ListPosition, order: EntryOrder) -> int | None:
+        found = await find_positions(db, user_id, within.beyond_place(place, 1, order, raised.ids), now)
         return found[0].entry_id if found and found[0].at >= within.oldest else None
 
-    return await next_to(REVERSE_ORDER[within.order]), await next_to(within.order)
+    if is_raised and raised.has_place_for(here, within.order):
+        before, after = raised.around(here, within.order)
+        return before, after or await next_to(within.start, within.order)
+    before = await next_to(here, REVERSE_ORDER[within.order])
+    return before or raised.last_id, await next_to(here, within.order)
 
 
 def list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
+import msgspec
+
 from feedmill.library.entries.article import find_entry, list_time
 from feedmill.library.entries.list_entries import (
     EntryListPage,
@@ -10,9 +12,10 @@ from feedmill.library.entries.list_entries import (
     EntrySummary,
     entry_summaries,
     list_entries,
+    raised_of_list,
     to_summaries,
 )
-from feedmill.model.entry_lists import ListPosition
+from feedmill.model.entry_lists import EntryOrder, ListPosition
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_entry_page
 from feedmill.store.entries.visible_entries import VisibleEntry
@@ -21,7 +24,7 @@ from feedmill.store.entries.visible_entries import VisibleEntry
 class PageAround(EntryListPage, frozen=True):
     """A page around an entry. `has_earlier`: the list begins before it."""
 
-    has_earlier: bool
+    has_earlier: bool = False
 
 
 async def list_around(
@@ -36,13 +39,26 @@ async def list_around(
     at = list_time(entry, wanted)
     if at is None or at < wanted.oldest or not _is_in_scope(entry, summary, wanted):
         return await list_entries(db, user_id, wanted, now)
-    here = ListPosition(at, entry_id)
-    following = await list_entries(db, user_id, replace(wanted, beyond=here), now)
-    reverse = wanted.beyond_place(here, before + 1, REVERSE_ORDER[wanted.order])
+    here, raised = ListPosition(at, entry_id), await raised_of_list(db, user_id, wanted, now)
+    if summary.raised and raised.has_place_for(here, wanted.order):
+        return _with_raised(await list_entries(db, user_id, wanted, now), summary, wanted)
+    following = await list_entries(db, user_id, replace(wanted, beyond=here, raised=raised.range), now)
+    reverse = wanted.beyond_place(here, before + 1, REVERSE_ORDER[wanted.order], raised.ids)
     places = (await find_entry_page(db, user_id, reverse, now)).places
     earlier = to_summaries(found for place, found in places if place.at >= wanted.oldest)
-    items = [*earlier[:before][::-1], summary, *following.items]
-    return PageAround(items, following.next, following.as_of, len(earlier) > before)
+    has_earlier = len(earlier) > before
+    first = [] if has_earlier else await entry_summaries(db, user_id, raised.ids)
+    items = [*first, *earlier[:before][::-1], summary, *following.items]
+    return PageAround(items, following.next, following.as_of, len(first), has_earlier)
+
+
+def _with_raised(page: EntryListPage, entry: EntrySummary, wanted: EntryListQuery) -> EntryListPage:
+    """The page, with the entry among those that it shows first, though it was read."""
+    first, rest = page.items[: page.raised_count], page.items[page.raised_count :]
+    others = [each for each in first if each.id != entry.id]
+    is_newest_first = wanted.order is EntryOrder.NEWEST
+    shown = sorted([*others, entry], key=lambda each: (each.sort_at, each.id), reverse=is_newest_first)
+    return msgspec.structs.replace(page, items=[*shown, *rest], raised_count=len(shown))
 
 
 def _is_in_scope(entry: VisibleEntry, summary: EntrySummary, wanted: EntryListQuery) -> bool:

@@ -4,24 +4,36 @@ Entries are structs, because creating fifty dataclasses with so many fields take
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from msgspec import Struct
 
 from feedmill.html.plain_text import cut_text, plain_text
 from feedmill.html.tracking_parameters import without_trackers
-from feedmill.library.cursors import to_cursor
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.library.cursors import to_list_cursor
+from feedmill.model.entry_lists import (
+    ALL_ENTRIES,
+    EntryOrder,
+    EntryScope,
+    EntryView,
+    ListCursor,
+    ListPosition,
+    RaisedRange,
+)
 from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.count_new import count_new_entries
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page
+from feedmill.store.entries.sync.missing_ids import newest_entry_id
 from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
+from feedmill.store.filters.raised_entries import find_raised, raised_until
 
 LONGEST_EXCERPT = 300
 LONGEST_SUMMARY = 1000
+# More than these stay at their places.
+MOST_RAISED = 50
 
 
 class EntrySummary(Struct, frozen=True, gc=False):
@@ -51,6 +63,7 @@ class EntrySummary(Struct, frozen=True, gc=False):
     starred: bool
     later: bool
     later_until: str | None
+    raised: bool
     labels: tuple[EntryLabel, ...]
     revisions: int
 
@@ -59,7 +72,9 @@ class EntrySummary(Struct, frozen=True, gc=False):
 class EntryListQuery:
     """A page of a list, after the position where the last page ended. It has no entries older than `since`.
 
-    `stories_once`: of the entries of a story that are in the list, only the first is shown.
+    `stories_once`: of the entries of a story that are in the list, only the first is shown. `raised_first`: so many of
+    the entries that filters raised come first, if it is a list of unread entries; after them, `raised` says which they
+    were, and the other pages leave them out.
     """
 
     view: EntryView = EntryView.UNREAD
@@ -69,6 +84,8 @@ class EntryListQuery:
     most: int = 50
     since: datetime | None = None
     stories_once: bool = False
+    raised_first: int = 0
+    raised: RaisedRange | None = None
 
     @property
     def start(self) -> ListPosition:
@@ -81,29 +98,101 @@ class EntryListQuery:
         """The time of the oldest entry that the list may have; empty: no limit."""
         return "" if self.since is None else to_iso(self.since)
 
-    def beyond_place(self, place: ListPosition, most: int, order: EntryOrder | None = None) -> ListRange:
+    def beyond_place(
+        self, place: ListPosition, most: int, order: EntryOrder | None = None, without: Iterable[int] = ()
+    ) -> ListRange:
         """The part of the list after a position, in its own order or in another one."""
-        return ListRange(self.view, self.scope, order or self.order, place, most, self.stories_once)
+        return ListRange(self.view, self.scope, order or self.order, place, most, self.stories_once, frozenset(without))
 
 
 class EntryListPage(Struct, frozen=True):
-    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read."""
+    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read.
+
+    The first `raised_count` items are shown first because filters raised them.
+    """
 
     items: list[EntrySummary]
     next: str | None
     as_of: int
+    raised_count: int = 0
 
 
 async def list_entries(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> EntryListPage:
     """A page of a list."""
+    if query.beyond is not None:
+        return await _page_beyond(db, user_id, query, query.beyond, now)
+    raised = await raised_of_list(db, user_id, query, now)
+    first = await entry_summaries(db, user_id, raised.ids)
+    rest = replace(query, most=max(query.most - len(first), 0), raised=raised.range)
+    page = await _page_beyond(db, user_id, rest, query.start, now)
+    return EntryListPage([*first, *page.items], page.next, page.as_of, len(first))
+
+
+async def _page_beyond(
+    db: Database, user_id: int, query: EntryListQuery, beyond: ListPosition, now: datetime
+) -> EntryListPage:
+    """The entries after a position, without those that the list showed first."""
+    without = await raised_until(db, user_id, query.raised, query.order) if query.raised else ()
     # One more than the page has, to know whether there is a next page.
-    following = query.beyond_place(query.beyond or query.start, query.most + 1)
+    following = query.beyond_place(beyond, query.most + 1, without=without)
     found = await find_entry_page(db, user_id, following, now)
     places = [(place, entry) for place, entry in found.places if place.at >= query.oldest]
     shown = places[: query.most]
-    is_last = len(places) <= query.most
-    items = to_summaries(entry for _, entry in shown)
-    return EntryListPage(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
+    last = shown[-1][0] if shown else beyond
+    next_page = to_list_cursor(ListCursor(last, query.raised)) if len(places) > query.most else None
+    return EntryListPage(to_summaries(entry for _, entry in shown), next_page, found.newest_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedEntries:
+    """The entries that a list shows first, in its order. It shows up to `most`, which filters had raised by `until`."""
+
+    positions: Sequence[ListPosition] = ()
+    most: int = 0
+    until: str = ""
+
+    @property
+    def ids(self) -> list[int]:
+        return [each.entry_id for each in self.positions]
+
+    @property
+    def range(self) -> RaisedRange | None:
+        return RaisedRange(self.positions[-1], self.until) if self.positions else None
+
+    @property
+    def last_id(self) -> int | None:
+        return self.positions[-1].entry_id if self.positions else None
+
+    def around(self, place: ListPosition, order: EntryOrder) -> tuple[int | None, int | None]:
+        """The entries of these before and after a position."""
+        before = [each.entry_id for each in self.positions if place.is_beyond(each, order)]
+        after = [each.entry_id for each in self.positions if each.is_beyond(place, order)]
+        return (before[-1] if before else None), (after[0] if after else None)
+
+    def has_place_for(self, place: ListPosition, order: EntryOrder) -> bool:
+        """Whether a raised entry with this position would be one of them if it were unread."""
+        if len(self.positions) < self.most:
+            return True
+        return bool(self.positions) and not place.is_beyond(self.positions[-1], order)
+
+
+async def raised_of_list(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> RaisedEntries:
+    """The entries that the list shows first."""
+    if not query.raised_first or query.view is not EntryView.UNREAD:
+        return RaisedEntries()
+    beginning = query.beyond_place(query.start, query.raised_first)
+    found = await find_raised(db, user_id, beginning, query.oldest, now)
+    return RaisedEntries(found, query.raised_first, to_iso(now))
+
+
+async def list_raised(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> EntryListPage:
+    """A page of the unread entries of a list that filters raised."""
+    following = query.beyond_place(query.beyond or query.start, query.most + 1)
+    found = await find_raised(db, user_id, following, query.oldest, now)
+    shown = found[: query.most]
+    items = await entry_summaries(db, user_id, [each.entry_id for each in shown])
+    next_page = to_list_cursor(ListCursor(shown[-1])) if len(found) > query.most else None
+    return EntryListPage(items, next_page, await newest_entry_id(db), len(items))
 
 
 async def count_news(db: Database, user_id: int, wanted: EntryListQuery, after: int) -> int:
@@ -148,6 +237,7 @@ def _to_summary(entry: ListedEntry) -> EntrySummary:
         starred=entry.starred_at is not None,
         later=entry.later_at is not None,
         later_until=entry.later_until,
+        raised=entry.is_raised,
         labels=entry.labels,
         revisions=entry.revision_count,
     )

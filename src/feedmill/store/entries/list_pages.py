@@ -6,8 +6,9 @@ its own would reach, and the merged page ends no later than the nearest of these
 
 The columns that a list shows (`store/entries/visible_entries.py`) are selected by the same statement.
 
-A list that shows each story once leaves out copies (`store/stories/copies.py`): they are read like other rows and then
-passed over, so that a page costs what its rows cost.
+A list that shows each story once leaves out copies (`store/stories/copies.py`), and one that shows raised entries first
+leaves those out at their places: they are read like other rows and then passed over, so that a page costs what its rows
+cost.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -51,7 +52,7 @@ _AT: ColumnElement[str] = bindparam("at")
 _ID: ColumnElement[int] = bindparam("entry_id")
 LIST_STARTS = {
     EntryOrder.NEWEST: ListPosition("9999-12-31T23:59:59.999Z", 2**53 - 1),
-    EntryOrder.OLDEST: ListPosition("", 0),
+    EntryOrder.OLDEST: ListPosition("0000-01-01T00:00:00.000Z", 0),
 }
 REVERSE_ORDER = {EntryOrder.NEWEST: EntryOrder.OLDEST, EntryOrder.OLDEST: EntryOrder.NEWEST}
 MARKED_AT = {
@@ -60,7 +61,7 @@ MARKED_AT = {
     EntryView.HISTORY: states.c.read_at,
 }
 
-# Rows that are read at once when many before them were copies.
+# Rows that are read at once when many before them were passed over.
 LARGEST_PART = 201
 
 # Read in the same statement as the page: no later entry can be in the page.
@@ -92,7 +93,7 @@ class ListKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListRange:
-    """A part of a list: up to `most` entries after a position."""
+    """A part of a list: up to `most` entries after a position, without some of them."""
 
     view: EntryView
     scope: EntryScope
@@ -100,6 +101,7 @@ class ListRange:
     beyond: ListPosition
     most: int
     stories_once: bool = False
+    without: frozenset[int] = frozenset()
 
     @property
     def kind(self) -> "ListKind":
@@ -133,9 +135,9 @@ async def find_entry_page(db: Database, user_id: int, list_range: ListRange, now
     newest_id = None
     async for found in _parts(db, user_id, list_range, now, page_statement):
         at = {row["id"]: row["at"] for row in found}
-        copies = {row["id"] for row in found if row.get("is_copy")}
+        passed_over = list_range.without.union(row["id"] for row in found if row.get("is_copy"))
         places += [
-            (ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items() if id not in copies
+            (ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items() if id not in passed_over
         ]
         newest_id = newest_id or found[0]["newest_id"]
         if len(places) >= list_range.most:
@@ -150,7 +152,8 @@ async def find_positions(db: Database, user_id: int, list_range: ListRange, now:
     """The positions of a part of a list alone."""
     places: list[ListPosition] = []
     async for found in _parts(db, user_id, list_range, now, positions_statement):
-        places += [ListPosition(row["at"], row["id"]) for row in found if not row.get("is_copy")]
+        shown = (row for row in found if not row.get("is_copy") and row["id"] not in list_range.without)
+        places += [ListPosition(row["at"], row["id"]) for row in shown]
         if len(places) >= list_range.most:
             break
     return places[: list_range.most]
@@ -159,11 +162,11 @@ async def find_positions(db: Database, user_id: int, list_range: ListRange, now:
 async def _parts(
     db: Database, user_id: int, list_range: ListRange, now: datetime, statement: Callable[[ListKind], Select[Any]]
 ) -> AsyncIterator[list[Row]]:
-    """The rows of a part of a list; further ones while the caller asks for them, because some were copies."""
+    """The rows of a part of a list; further ones while the caller asks for them, because some were passed over."""
     while found := await db.query(statement(list_range.kind), list_range.params(user_id, now)):
         yield found
         last, size = found[-1], list_range.kind.size
-        if not list_range.stories_once or len({row["id"] for row in found}) < size:
+        if not (list_range.stories_once or list_range.without) or len({row["id"] for row in found}) < size:
             return
         most = min(2 * size, LARGEST_PART)
         list_range = replace(list_range, beyond=ListPosition(last["at"], last["id"]), most=most)

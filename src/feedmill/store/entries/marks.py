@@ -67,7 +67,7 @@ def steps_to_mark(
 def _steps_to_take_over(params: dict[str, Any], marks: EntryMarks) -> list[Step]:
     """Forgets that filters made the marks that the user sets or removes now."""
     kinds: tuple[tuple[object, tuple[FilterAction, ...]], ...] = (
-        (marks.read, (FilterAction.READ, FilterAction.HIDE, FilterAction.RAISE)),
+        (marks.read, (FilterAction.READ, FilterAction.HIDE)),
         (marks.starred, (FilterAction.STAR,)),
         (marks.later, (FilterAction.LATER,)),
     )

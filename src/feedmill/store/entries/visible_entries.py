@@ -5,17 +5,28 @@ from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, func, select
+from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, exists, func, select
 
 from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.read_entries import decode_categories, decode_enclosures
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visibility import has_label_of, is_visible_row
-from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    feeds,
+    filter_effects,
+    full_texts,
+    labels,
+    states,
+    subscriptions,
+    unread,
+)
 from feedmill.store.subscriptions.feed_settings import decode_settings
 
 # Characters; enough for a few lines of text with their tags.
@@ -25,6 +36,11 @@ _subscribed = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
 _own_state = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
 _unread_row = and_(
     unread.c.list_id == UNREAD_LIST_ID, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
+)
+_is_raised = exists().where(
+    filter_effects.c.user_id == bindparam("of_user"),
+    filter_effects.c.action == FilterAction.RAISE,
+    filter_effects.c.entry_id == entries.c.id,
 )
 _own_label = labels.c.user_id == bindparam("of_user")
 _may_see = is_visible_row(has_label_of(bindparam("of_user")))
@@ -72,6 +88,7 @@ _listed = select(
     states.c.starred_at,
     states.c.later_at,
     states.c.later_until,
+    case((_is_raised, 1), else_=0).label("is_raised"),
     entries.c.revision_count,
     labels.c.id.label("label_id"),
     labels.c.name.label("label"),
@@ -140,6 +157,7 @@ class ListedEntry(Struct, frozen=True, gc=False):
     starred_at: str | None
     later_at: str | None
     later_until: str | None
+    is_raised: bool
     revision_count: int
     labels: tuple[EntryLabel, ...]
 
@@ -216,6 +234,7 @@ def _to_listed_entry(rows: Sequence[Row]) -> ListedEntry:
         starred_at=row["starred_at"],
         later_at=row["later_at"],
         later_until=row["later_until"],
+        is_raised=bool(row["is_raised"]),
         revision_count=row["revision_count"],
         labels=_labels(rows),
     )

@@ -10,19 +10,20 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from feedmill.api_schemas.entries import ArticleResponse, EntryPage, NewEntryPage
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
-from feedmill.library.cursors import from_cursor
+from feedmill.library.cursors import from_list_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.export_starred import MEDIA_TYPE, export_starred
-from feedmill.library.entries.list_entries import list_entries
+from feedmill.library.entries.list_entries import EntryListQuery, list_entries, list_raised
 from feedmill.library.entries.new_entries import new_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.sync_cursor import decode_cursor, encode_cursor, first_cursor
+from feedmill.model.entry_lists import EntryView
 from feedmill.serve.rest.core.conditional_responses import NO_CACHE, UNCHANGED, answer_unless_known, json_answer
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
-from feedmill.serve.rest.entries.requested_lists import LIST_PARAMETERS, RequestedList, Since
+from feedmill.serve.rest.entries.requested_lists import LIST_PARAMETERS, RaisedShown, RequestedList, Since
 from feedmill.serve.rest.entries.revision_schemas import DiffResponse, RevisionPage
 
 DESCRIBED = {"description": "A JSON Feed (version 1.1)", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}
@@ -54,6 +55,7 @@ async def list_entries_of_view(
     cursor: Cursor = None,
     limit: Limit = 50,
     since: Since | None = None,
+    raised: RaisedShown = "in_place",
 ) -> Response:
     """Entries of a view, page by page; entries that arrive in the meantime do not shift pages.
 
@@ -61,11 +63,19 @@ async def list_entries_of_view(
     """
     if since is not None:
         return await _entries_since(request, app, who, since, limit)
-    beyond = from_cursor(cursor) if cursor is not None else None
-    page_query = replace(query, beyond=beyond, most=limit)
-    page = await list_entries(app.db, who.user.id, page_query, datetime.now(UTC))
+    page_query = _page_query(query, cursor, limit)
+    read_page = list_raised if raised == "only" and query.view is EntryView.UNREAD else list_entries
+    page = await read_page(app.db, who.user.id, page_query, datetime.now(UTC))
     # Not of `as_of`, which other people's entries move: an older one is as good.
-    return answer_unless_known(request, page, (page.items, page.next))
+    return answer_unless_known(request, page, (page.items, page.next, page.raised_count))
+
+
+def _page_query(query: EntryListQuery, cursor: str | None, limit: int) -> EntryListQuery:
+    query = replace(query, most=limit, raised_first=min(query.raised_first, limit))
+    if cursor is None:
+        return query
+    last = from_list_cursor(cursor)
+    return replace(query, beyond=last.position, raised=last.raised)
 
 
 async def _entries_since(request: Request, app: TheApp, who: Reader, since: str, limit: int) -> Response:

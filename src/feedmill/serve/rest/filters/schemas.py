@@ -52,7 +52,7 @@ class ActionsRequest(RequestBody):
     later: StrictBool = Field(default=False, description="Put into read later.")
     hide: StrictBool = Field(default=False, description="Keep out of unread lists, without marking as read.")
     raise_to_top: StrictBool = Field(
-        default=False, description="Mark as raised. Lists do not show raised entries first yet."
+        default=False, description="Lists of unread entries show it first: `raised` of `GET /entries`."
     )
     notify: StrictBool = Field(default=False, description="Call webhooks with the event `entries.matched`.")
     full_text: StrictBool = Field(default=False, description="Fetch the full text.")

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import find_label
-from feedmill.library.entries.list_entries import EntryListQuery
+from feedmill.library.entries.list_entries import MOST_RAISED, EntryListQuery
 from feedmill.library.entries.scopes import find_scope
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -92,7 +92,12 @@ class OpenedView:
     def wanted(self, chosen: ListFilter) -> EntryListQuery:
         kind = chosen.show if self.address.is_filtered else self.address.kind
         return EntryListQuery(
-            EntryView(kind), self.scope, chosen.order, since=self.since, stories_once=self.stories_once
+            EntryView(kind),
+            self.scope,
+            chosen.order,
+            since=self.since,
+            stories_once=self.stories_once,
+            raised_first=MOST_RAISED,
         )
 
 

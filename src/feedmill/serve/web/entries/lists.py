@@ -11,13 +11,16 @@ from starlette.routing import Route
 from feedmill.html.hide_remote_images import MAX_URL_LENGTH
 from feedmill.i18n.dates import DateFormatter
 from feedmill.library.archive.archived_images import image_urls
-from feedmill.library.cursors import from_cursor
+from feedmill.library.cursors import from_list_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.list_around import PageAround, list_around
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.library.feeds.health import last_failure
+from feedmill.library.filters.effects import effects_of_entries
 from feedmill.library.stories.also_in import StoryCopies, copies_of_entries
 from feedmill.model.entry_lists import ListPosition
+from feedmill.model.filters.entry_filter import FilterAction
+from feedmill.model.filters.filter_history import FilterEffect
 from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.model.user import User
 from feedmill.serve.web.core.app_state import the_app
@@ -59,6 +62,7 @@ class Listing:
     beyond: ListPosition | None = None
     has_summaries: bool = True
     copies: StoryCopies = field(default_factory=dict)
+    raised_by: dict[int, FilterEffect] = field(default_factory=dict)
 
     @property
     def items(self) -> list[EntrySummary]:
@@ -84,7 +88,8 @@ class Listing:
         kind = self.view.address.kind
         if kind in VIEWS_WITHOUT_DAYS:
             return {}
-        times = ((entry.id, entry.read_at if kind == "history" else entry.sort_at) for entry in self.items)
+        in_place = self.items[self.page.raised_count :]
+        times = ((entry.id, entry.read_at if kind == "history" else entry.sort_at) for entry in in_place)
         return day_headings(times, when, self.beyond.at if self.beyond else None)
 
     def item(self, entry: EntrySummary | StoryCopy) -> str:
@@ -134,10 +139,10 @@ async def _load(request: Request, user: User, address: ViewAddress, opened_id: i
     opened = await open_view(request, user.id, address)
     chosen = list_filter_of(request, address.name, address.usual)
     cursor, density = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH], appearance_of(request).density
-    beyond = from_cursor(cursor) if cursor else None
-    wanted = replace(
-        opened.wanted(chosen), beyond=beyond, most=_page_size(density, is_first=not cursor and opened_id is None)
-    )
+    last = from_list_cursor(cursor) if cursor else None
+    beyond, raised = (last.position, last.raised) if last else (None, None)
+    most = _page_size(density, is_first=not cursor and opened_id is None)
+    wanted = replace(opened.wanted(chosen), beyond=beyond, raised=raised, most=most)
     before, now = FULL_TEXTS_BEFORE if density == "full" else ROWS_BEFORE, datetime.now(UTC)
     if opened_id is None:
         page = await list_entries(app.db, user.id, wanted, now)
@@ -147,7 +152,17 @@ async def _load(request: Request, user: User, address: ViewAddress, opened_id: i
     texts = await _texts(request, user, page.items, address) if density == "full" else {}
     copies = await copies_of_entries(app.db, user.id, [item.id for item in page.items]) if opened.stories_once else {}
     has_summaries = density in ("cards", "full")
-    return Listing(opened, chosen, page, pictures, texts, not cursor, opened_id, beyond, has_summaries, copies)
+    raised_by = await _raised_by(request, user, page)
+    return Listing(
+        opened, chosen, page, pictures, texts, not cursor, opened_id, beyond, has_summaries, copies, raised_by
+    )
+
+
+async def _raised_by(request: Request, user: User, page: EntryListPage) -> dict[int, FilterEffect]:
+    """Which filter raised each of the entries that the page shows first."""
+    ids = [item.id for item in page.items[: page.raised_count]]
+    effects = await effects_of_entries(the_app(request).db, user.id, ids) if ids else {}
+    return {id: each for id, done in effects.items() for each in done if each.action is FilterAction.RAISE}
 
 
 def _page_size(density: str, is_first: bool) -> int:

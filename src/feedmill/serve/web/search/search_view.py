@@ -15,6 +15,7 @@ from feedmill.library.search.query_names import name_term
 from feedmill.library.search.run_search import MOST_COUNTED
 from feedmill.library.stories.also_in import StoryCopies
 from feedmill.model.entry_lists import ListPosition
+from feedmill.model.filters.filter_history import FilterEffect
 from feedmill.model.search_query import SearchOrder
 from feedmill.model.stories.story_copy import StoryCopy
 from feedmill.serve.web.entries.article_view import ArticleView, item_path
@@ -141,6 +142,8 @@ class SearchResults:
     opened: None = None
     has_summaries: bool = True
     copies: StoryCopies = field(default_factory=dict)
+    # Results have an order of their own, in which nothing is raised.
+    raised_by: Mapping[int, FilterEffect] = field(default_factory=dict)
 
     def headings(self, when: DateFormatter) -> dict[int, str]:
         """The days, if the newest come first."""
