@@ -3,10 +3,11 @@
 The hash is of all files together, so relative URLs between them work and one change renews all. The styles are joined
 into one file, which compresses better and needs one request. So are htmx and its extension: htmx processes the page in
 a timer that its script starts, and would miss an extension whose file arrives later. Each script of ours that a page
-names is sent with the modules that it imports, as one file. Comments of scripts are not sent.
+names is sent with the modules that it imports, as one file. Comments are not sent.
 """
 
 import gzip
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -33,6 +34,7 @@ HTMX_PARTS = ("vendor/htmx.min.js", "vendor/hx-sse.min.js")
 # What pages load: all pages with a frame, the first one of an installation, and the one without a connection.
 PAGE_SCRIPTS = ("app", "busy_forms", "offline")
 SHARED_STYLES = ("base", "controls", "frame", "list", "article", "shared")
+STYLE_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 CACHE_FOREVER = "public, max-age=31536000, immutable"
 CACHE_BRIEFLY = "public, max-age=60"
 
@@ -54,7 +56,8 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 
 def _load() -> tuple[dict[str, Asset], str]:
     bodies = dict(_walk(files("feedmill.serve.web") / "static"))
-    bodies[STYLESHEET] = b"\n".join(bodies.pop(name) for name in stylesheet_order(bodies))
+    styles = b"\n".join(bodies.pop(name) for name in stylesheet_order(bodies))
+    bodies[STYLESHEET] = STYLE_COMMENT.sub(b"", styles)
     bodies[HTMX] = b"\n".join(bodies.pop(name) for name in HTMX_PARTS)
     bodies = _with_bundles(bodies)
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in bodies.items())).hexdigest()[:12]
