@@ -760,6 +760,7 @@ NOT_HOSTILE = frozenset(
         "serve.rest",
         "serve.rest.core.field_types",
         "serve.web.archive.feed_archive",
+        "serve.web.core.assets",
         "serve.web.core.script_bundle",
         "store.drivers.d1_statements",
         "store.drivers.sqlite_json_insert",
