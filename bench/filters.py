@@ -7,9 +7,8 @@ alternating rounds the filters are on and off; a filter matches one entry in two
 act on every twentieth. The figures are medians, in milliseconds for a feed; CPU time is that of our process alone.
 
 A trial counts all entries that match, by feed, and reads the newest hundred, in a library of so many entries (see
-`library.py`). It is compared with the first page of a search for the same. One that each entry must be looked at for
-ends after a second and a half, and says since when it has looked. CPU time is that of our process: SQLite runs in it,
-PostgreSQL does not.
+`library.py`). It is compared with the first page of a search for the same. After a second and a half it ends, and says
+since when it has counted. CPU time is that of our process: SQLite runs in it, PostgreSQL does not.
 """
 
 import argparse

@@ -8,7 +8,7 @@ import pytest
 from feedmill.errors import NotFound
 from feedmill.library.filters import try_filter as trying
 from feedmill.library.filters.conditions import BadCondition
-from feedmill.library.filters.try_filter import FilterTrial, try_filter
+from feedmill.library.filters.try_filter import FilterTrial, next_window, try_filter
 from feedmill.model.filters.entry_filter import ALL_FEEDS, FilterScope, ScopeKind
 from feedmill.model.user import User
 from feedmill.store.database import Database
@@ -133,3 +133,26 @@ async def test_many_matches_are_counted_by_the_index(stored: Stored, monkeypatch
     trial = await stored.try_it("kilns -wool")
 
     assert (trial.total, [(feed.title, feed.count) for feed in trial.feeds]) == (2, [("pots", 2)])
+
+
+async def test_many_matches_are_counted_in_windows_until_time_is_up(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "FEW", 1)
+    monkeypatch.setattr(trying, "COUNTED_WINDOW", 2)
+    monkeypatch.setattr(trying, "LARGEST_GROWTH", 1)
+
+    part = await try_filter(stored.db, stored.alice.id, "kilns", ALL_FEEDS, NOW, NO_TIME)
+    whole = await try_filter(stored.db, stored.alice.id, "kilns", ALL_FEEDS, NOW, ALL_TIME)
+
+    assert (whole.total, whole.is_complete) == (3, True)
+    assert (part.total < 3, part.is_complete) == (True, False)
+    assert part.oldest_at is not None
+
+
+@pytest.mark.parametrize(
+    ("took", "left", "size"),
+    [(0.1, 1.4, 400_000), (0.5, 1.0, 200_000), (1.0, 0.75, 75_000), (2.0, 0.1, 50_000), (0.0, 1.5, 400_000)],
+)
+def test_a_window_is_as_large_as_there_is_time_for(took: float, left: float, size: int) -> None:
+    assert next_window(100_000, took, left) == size

@@ -23,6 +23,8 @@ FEW = 2_000
 # Entries among which matches are looked for at once, and as many more as there may be in the same second.
 WINDOW = 20_000
 ALL_OF_WINDOW = 1_000_000
+# Entries among which matches of words are counted at once: so many first, then as many as there is time for.
+COUNTED_WINDOW, LARGEST_GROWTH = 50_000, 4
 # Entries whose texts are read and checked at once, because the index can't answer the condition.
 READ_AT_ONCE = 500
 
@@ -91,14 +93,37 @@ async def try_filter(
 async def count_stored_matches(
     db: Database, user_id: int, search: StoredSearch, limit: timedelta = TIME_LIMIT
 ) -> StoredCounts:
-    """Counts the matches by feed: all of them if the index can, else from the newest on until time is up."""
+    """Counts the matches by feed, from the newest on until time is up."""
+    deadline = time.monotonic() + limit.total_seconds()
     if search.unindexed is not None or not is_found_by_words(db, search.indexed):
-        return await _count_until(db, user_id, search, time.monotonic() + limit.total_seconds())
+        return await _count_until(db, user_id, search, deadline)
     newest = (await find_stored_matches(db, user_id, search, FEW)).matching
     ids = [key.entry_id for key in newest]
     if len(newest) < FEW:
         return StoredCounts(Counter(key.feed_id for key in newest), ids)
-    return StoredCounts(await count_matches_by_feed(db, search.indexed, user_id), ids)
+    return await _count_in_windows(db, user_id, search, ids, deadline)
+
+
+async def _count_in_windows(
+    db: Database, user_id: int, search: StoredSearch, newest_ids: list[int], deadline: float
+) -> StoredCounts:
+    """Counts many matches of words, in windows as large as there is time left for, the newest first."""
+    counted, until, size = Counter[int](), None, COUNTED_WINDOW
+    while True:
+        started = time.monotonic()
+        since = await window_start(db, until, size)
+        counted.update(await count_matches_by_feed(db, search.between(since, until).indexed, user_id))
+        now = time.monotonic()
+        if since is None:
+            return StoredCounts(counted, newest_ids)
+        if now > deadline:
+            return StoredCounts(counted, newest_ids, is_complete=False, oldest_at=to_iso(since))
+        size, until = next_window(size, now - started, deadline - now), since
+
+
+def next_window(size: int, took: float, left: float) -> int:
+    """How many entries to count at once after a window of this size took so long: as many as there is time for."""
+    return max(COUNTED_WINDOW, int(size * min(LARGEST_GROWTH, left / max(took, 0.001))))
 
 
 async def _count_until(db: Database, user_id: int, search: StoredSearch, deadline: float) -> StoredCounts:

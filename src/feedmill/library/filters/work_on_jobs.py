@@ -46,6 +46,8 @@ log = get_logger(__name__)
 CHUNK_SIZE = 500
 # After so long another job gets its turn.
 TURN = timedelta(seconds=10)
+# Then the progress is shown among those that were counted.
+COUNT_FOR = timedelta(seconds=30)
 # So often a job is tried without progress, a lease apart.
 MAX_ATTEMPTS = 5
 
@@ -132,7 +134,7 @@ class FilterJobWorker:
         """Applies the filter to the next entries that match; None when there are none left."""
         if not job.chunk_start:
             # As many as the index finds: all of them are looked at.
-            counted = await count_stored_matches(self.db, job.user_id, replace(search, unindexed=None))
+            counted = await count_stored_matches(self.db, job.user_id, replace(search, unindexed=None), COUNT_FOR)
             job = job._replace(total=counted.total)
         below = from_cursor(job.chunk_start) if job.chunk_start else None
         found, matching = await find_stored_matches(self.db, job.user_id, search, self.chunk_size, below)

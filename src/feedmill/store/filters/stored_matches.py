@@ -1,8 +1,8 @@
 """Finds and counts the stored entries that the condition of a filter matches, in feeds that the user subscribes to.
 
-The search index finds them, newest first. All matches of words are counted by one statement, which reads the index and
-then the feed of each entry. What the index can't find is looked for in windows of entries by date, so that the caller
-can stop when time is up.
+The search index finds them, newest first. Many matches of words are counted by a statement that reads the index and
+then the feed of each entry. Counting, and looking for what the index can't find, is done in windows of entries by date,
+so that the caller can stop when time is up.
 """
 
 from datetime import UTC, datetime
@@ -124,7 +124,7 @@ def match_keys_statement(key: StatementKey) -> Select[Any]:
 def count_all_statement(key: StatementKey) -> Select[Any]:
     """The statement that counts all matches of words by feed, with conditions on the entry."""
     matches = key.dialect.matches().subquery("matches")
-    joined = matches.join(entries, key.dialect.is_entry_of(matches)).join(subscriptions, _own_subscription)
+    joined = matches.join(entries, entries.c.id == matches.c.entry_id).join(subscriptions, _own_subscription)
     return (
         select(entries.c.feed_id, func.count().label("n"))
         .select_from(joined)

@@ -14,7 +14,6 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
 from feedmill.store.database import Database
-from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.index_table import ENTRY_ID, IF_UNCHANGED, PLACE, search_texts
@@ -105,9 +104,6 @@ class MysqlSearch:
 
     def matches(self) -> Select[Any]:
         return select(search_texts.c.entry_id, search_texts.c.place).where(self.has_words("match"))
-
-    def is_entry_of(self, matches: FromClause) -> Sql:
-        return entries.c.id == matches.c.entry_id
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         return self.has_words("match")

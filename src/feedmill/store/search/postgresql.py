@@ -26,7 +26,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
 from feedmill.store.database import Database
 from feedmill.store.literal_limits import literal_number
-from feedmill.store.schema import entries, feeds, subscriptions
+from feedmill.store.schema import feeds, subscriptions
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import (
     FEW_SUBSCRIPTIONS,
@@ -175,10 +175,6 @@ class PostgresqlSearch:
 
     def matches(self) -> Select[Any]:
         return select(search_texts.c.entry_id, search_texts.c.place).where(_is_match("match"))
-
-    def is_entry_of(self, matches: FromClause) -> Sql:
-        # With + 0 PostgreSQL hashes the matches. It expects few, and would look up each of a million entries.
-        return entries.c.id + 0 == matches.c.entry_id
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """None: the rank needs the whole vector, which is read only for the newest matches."""

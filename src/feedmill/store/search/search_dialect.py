@@ -72,9 +72,6 @@ class SearchDialect(Protocol):
     def matches(self) -> Select[Any]:
         """All entries with the words of the whole search: `entry_id` and `place`, in no order."""
 
-    def is_entry_of(self, matches: FromClause) -> Sql:
-        """The condition that joins entries to `matches`, however many there are."""
-
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """The value of each of the newest matches that ranks it; None if it is read later."""
 

@@ -12,7 +12,6 @@ from sqlalchemy.sql.expression import literal_column
 
 from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
 from feedmill.store.database import Database
-from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import VISIBLE, WORDS, find_narrow_condition, sees_few_entries
 from feedmill.store.search.index_table import (
@@ -102,9 +101,6 @@ class SqliteSearch:
         """From the index alone: the place has the id in its last bits."""
         entry_id = _index.c.rowid.op("&", return_type=BigInteger())(literal_column(str(IDS_PER_SECOND - 1)))
         return select(entry_id.label("entry_id"), _index.c.rowid.label("place")).where(_is_match("match"))
-
-    def is_entry_of(self, matches: FromClause) -> Sql:
-        return entries.c.id == matches.c.entry_id
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """None: FTS5 can rank only rows that it selects itself."""
