@@ -23,6 +23,7 @@ JOURNEY = {
     "import list.opml": "0 feeds added",
     "pool create news": "1 news: 2 titles",
     "views create": "created items, titles, contents",
+    "filter list alice": "there are no filters",
     "output-feed list alice": "there are no output feeds",
     "mcp alice": "",
     "status": "feeds     1: ",

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Test the database, the object store, Redis, the disk, the clock.",
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
+    "filter": "Manage the filters of a user: try, create, order, apply, undo, mute.",
     "import": "Add the feeds of an OPML file.",
     "mcp": "Let an assistant on this machine read a user's feeds (MCP on stdio).",
     "migrate": "Bring the schema up to date (serve does this by itself).",
