@@ -545,6 +545,7 @@ READERS: dict[str, Read] = {
     ),
     "serve.mcp.redact_urls.redact_urls": redact_urls.redact_urls,
     "serve.mcp.redact_urls.redact_feed_url": redact_urls.redact_feed_url,
+    "serve.mcp.redact_urls.secrets_of_feed_url": redact_urls.secrets_of_feed_url,
     "serve.mcp.untrusted_text.wrap_untrusted": untrusted_text.wrap_untrusted,
     "serve.http.cache_headers.matches_etag": lambda text: cache_headers.matches_etag(
         _request({"if-none-match": text[:HEADER]}), '"a"'

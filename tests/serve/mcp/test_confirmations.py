@@ -1,5 +1,6 @@
 """Confirmation tokens: for one user, one tool, one target, once, and for five minutes."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -50,23 +51,40 @@ async def test_a_confirmed_list_is_marked_up_to_what_was_there(
     assert (await assistant.call("list_feeds")).facts["unread"] == 1
 
 
-async def test_a_token_is_for_one_target_one_tool_one_user_and_one_use(
+async def test_a_token_of_one_feed_is_none_of_another(
     assisted: AssistedSite, assistant: Assistant, alice: User
 ) -> None:
     library = assisted.library
-    bob = await assisted.user("bob")
-    feeds = [await library.feed(name) for name in ("a", "b")]
-    [first, second] = [await library.subscribe(alice, feed) for feed in feeds]
-    bobs = await library.subscribe(bob, feeds[0])
+    [first, second] = [await library.subscribe(alice, await library.feed(name)) for name in ("a", "b")]
     token = (await assistant.call("unsubscribe", feed_id=first)).facts["confirmation"]
 
-    other_target = await assistant.call("unsubscribe", feed_id=second, confirmation=token)
-    other_tool = await assistant.call("mark_list_read", feed_id=first, confirmation=token)
-    other_user = await Assistant(assisted.url, "fm_bob").call("unsubscribe", feed_id=bobs, confirmation=token)
-    used = await assistant.call("unsubscribe", feed_id=first, confirmation=token)
+    other = await assistant.call("unsubscribe", feed_id=second, confirmation=token)
 
-    assert [answer.error for answer in (other_target, other_tool, other_user)] == ["bad_confirmation"] * 3
-    assert used.facts["done"]
+    assert (other.error, len((await assistant.call("list_feeds")).facts["feeds"])) == ("bad_confirmation", 2)
+
+
+async def test_a_token_of_alice_is_none_of_bob(assisted: AssistedSite, assistant: Assistant, alice: User) -> None:
+    bob = await assisted.user("bob")
+    feed = await assisted.library.feed("a")
+    for user in (alice, bob):
+        await assisted.library.subscribe(user, feed)
+    await assisted.library.arrive(feed, "one")
+    asked = await assistant.call("mark_list_read", everything=True)
+    confirmed = {"everything": True, "up_to": asked.facts["up_to"], "confirmation": asked.facts["confirmation"]}
+
+    of_bob = await Assistant(assisted.url, "fm_bob").call("mark_list_read", **confirmed)
+    of_alice = await assistant.call("mark_list_read", **confirmed)
+
+    assert (of_bob.error, of_alice.facts["marked"]) == ("bad_confirmation", 1)
+
+
+async def test_a_token_of_one_tool_is_none_of_another(assisted: AssistedSite) -> None:
+    made = make_confirmation(KEY, ACTION, NOW)
+
+    with pytest.raises(BadConfirmation):
+        await use_confirmation_token(
+            assisted.site.app.db, KEY, replace(ACTION, action="take_from_pool"), made.token, NOW
+        )
 
 
 async def test_a_token_works_once(assisted: AssistedSite, assistant: Assistant, alice: User) -> None:

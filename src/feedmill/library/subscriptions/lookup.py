@@ -14,6 +14,7 @@ from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.read_subscriptions import (
     SubscriptionTotals,
     count_subscriptions,
+    feed_urls_of,
     subscription_ids_by_feed,
     subscription_of,
     subscription_totals,
@@ -25,6 +26,11 @@ from feedmill.store.subscriptions.sidebar_feeds import feeds_by_folder, sidebar_
 async def subscriptions_of_user(db: Database, user_id: int) -> list[Subscription]:
     """All of the user's subscriptions, the oldest first."""
     return await subscriptions_of(db, user_id)
+
+
+async def feed_urls_of_user(db: Database, user_id: int) -> list[str]:
+    """The URLs of the user's feeds, without everything else that their subscriptions have."""
+    return await feed_urls_of(db, user_id)
 
 
 async def totals_of_user(db: Database, user_id: int) -> SubscriptionTotals:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from feedmill.html.plain_text import cut_text
-from feedmill.model.pool import Guarantee, PoolKind
+from feedmill.model.pool import Guarantee, PoolItem, PoolKind
 from feedmill.model.user import POOLS
 from feedmill.serve.mcp.confirm import (
     ConfirmableArguments,
@@ -76,13 +76,18 @@ async def take_from_pool(call: ToolCall, asked: TakeArguments) -> TakeResult:
         return TakeResult(**ask_for_confirmation(call, take_from_pool.name, target, summary).model_dump())
     await use_confirmation(call, take_from_pool.name, target, asked.confirmation)
     items = await call.app.pools.pop(group.id, asked.kind, asked.count, TAKER)
-    texts = [f"## Item {item.id}\n\n{cut_text(item.text, LONGEST_ITEM)}" for item in items]
+    texts = [f"## Item {item.id}\n\n{_shown_text(item)}" for item in items]
     return TakeResult(
         done=True,
         summary=f"{len(items)} {asked.kind} were taken.",
         item_ids=[item.id for item in items],
         untrusted_text="\n\n".join(texts),
     )
+
+
+def _shown_text(item: PoolItem) -> str:
+    rest = f"\n[cut: GET /api/pools/items/{item.id} has the rest]" if len(item.text) > LONGEST_ITEM else ""
+    return cut_text(item.text, LONGEST_ITEM) + rest
 
 
 TOOLS = (list_pools, take_from_pool)

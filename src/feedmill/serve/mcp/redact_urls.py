@@ -1,6 +1,7 @@
 """Removes passwords and tokens from URLs before a model sees them."""
 
 import re
+from collections.abc import Iterable
 from urllib.parse import urlsplit, urlunsplit
 
 from feedmill.logs import REDACTED
@@ -28,6 +29,25 @@ def redact_feed_url(url: str) -> str:
     path = "/".join(REDACTED if _is_random(part) else part for part in parts.path.split("/"))
     names = [pair.partition("=")[0] for pair in parts.query.split("&") if pair]
     return urlunsplit((parts.scheme, host, path, "&".join(f"{name}={REDACTED}" for name in names), ""))
+
+
+def secrets_of_feed_url(url: str) -> list[str]:
+    """The parts of the URL of a feed that look like keys: they are hidden wherever the feed repeats them."""
+    if not _is_random(url):
+        return []
+    try:
+        parts = urlsplit(without_owner(url))
+    except ValueError:
+        return []
+    values = [pair.partition("=")[2] for pair in parts.query.split("&")]
+    found = {part for part in (*parts.path.split("/"), *values, parts.password or "") if _is_random(part)}
+    return sorted(found, key=len, reverse=True)
+
+
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text
 
 
 def _is_random(part: str) -> bool:

@@ -19,10 +19,12 @@ from feedmill.errors import BadInput, CallerError, InfrastructureError, NotAllow
 from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.jobs.job_port import JobPort
+from feedmill.library.subscriptions.lookup import feed_urls_of_user
 from feedmill.model.user import Caller
 from feedmill.serve.http.signing_key import signing_key
 from feedmill.serve.mcp import entries, feeds, marks, pools
 from feedmill.serve.mcp.prompts import PROMPTS, write_prompt
+from feedmill.serve.mcp.redact_urls import secrets_of_feed_url
 from feedmill.serve.mcp.tool_definitions import McpTool, ToolCall, ToolEffect
 from feedmill.serve.mcp.tool_results import error_result, to_call_result
 
@@ -88,6 +90,12 @@ class _ToolRunner:
         except InfrastructureError as error:
             log.error("mcp_tool_failed", tool=tool.name, reason=str(error))
             return error_result(error)
+        except MCPError:
+            raise
+        except Exception:
+            # The library would tell the text of the error, whatever it has in it.
+            log.error("mcp_tool_crashed", tool=tool.name, exc_info=True)
+            raise MCPError(types.INTERNAL_ERROR, "Internal error") from None
 
     async def _run(self, tool: McpTool, who: Caller, given: dict[str, Any]) -> types.CallToolResult:
         if tool.scope not in who.scopes:
@@ -100,7 +108,14 @@ class _ToolRunner:
         call = ToolCall(
             self.app, who, datetime.now(UTC), self.jobs, self.discovery_cache, signing_key(self.app.settings)
         )
-        return to_call_result(await tool.run(call, arguments))
+        result = await tool.run(call, arguments)
+        return to_call_result(result, await _secrets(call) if result.untrusted_text else ())
+
+
+async def _secrets(call: ToolCall) -> list[str]:
+    """What looks like a key in the addresses of the user's feeds."""
+    urls = await feed_urls_of_user(call.app.db, call.user_id)
+    return [secret for url in urls for secret in secrets_of_feed_url(url)]
 
 
 def _describe(tool: McpTool) -> types.Tool:

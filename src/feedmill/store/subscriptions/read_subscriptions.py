@@ -58,6 +58,11 @@ OF_FEEDS = select(subscriptions.c.id, subscriptions.c.feed_id).where(
 OWN = select(subscriptions.c.id).where(
     subscriptions.c.user_id == bindparam("of_user"), subscriptions.c.id == bindparam("subscription_id")
 )
+FEED_URLS = (
+    select(feeds.c.url)
+    .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id))
+    .where(subscriptions.c.user_id == bindparam("user_id"))
+)
 COUNT = select(func.count().label("n")).where(subscriptions.c.user_id == bindparam("user_id"))
 OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("seconds")).where(
     subscriptions.c.feed_id == bindparam("feed_id"),
@@ -105,6 +110,11 @@ async def subscription_ids_by_feed(db: Database, user_id: int, feed_ids: Sequenc
 
 async def has_subscription(db: Database, user_id: int, subscription_id: int) -> bool:
     return bool(await db.query(OWN, {"of_user": user_id, "subscription_id": subscription_id}))
+
+
+async def feed_urls_of(db: Database, user_id: int) -> list[str]:
+    """The URLs of the user's feeds, as they are stored."""
+    return [row["url"] for row in await db.query(FEED_URLS, {"user_id": user_id})]
 
 
 async def count_subscriptions(db: Database, user_id: int) -> int:
