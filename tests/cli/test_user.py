@@ -1,11 +1,17 @@
 """`feedmill user`: accounts from the command line; a password is never a command-line argument."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from feedmill.adapters.database import open_migrated_database
+from feedmill.encryption import Encryption
+from feedmill.settings import load_settings
+from feedmill.store.users.users import user_of_name
 from tests.cli.command import assert_one_line, feedmill
+from tests.library.users.second_factors import set_up_two_factor
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +117,20 @@ def test_a_link_is_made_for_an_active_account_only(tmp_path: Path) -> None:
 
     assert "/sign-in-link/" in feedmill("user", "sign-in-link", "alice", cwd=tmp_path).stdout
     assert feedmill("user", "sign-in-link", "bob", cwd=tmp_path).returncode == 2
+
+
+async def test_two_factors_of_the_last_admin_are_turned_off_from_the_command_line(mill_of_alice: Path) -> None:
+    settings = load_settings(data=str(mill_of_alice / "data"))
+    async with open_migrated_database(settings) as db:
+        alice = await user_of_name(db, "alice")
+        assert alice is not None
+        await set_up_two_factor(db, alice, "correct horse", datetime.now(UTC), Encryption.of(settings))
+
+    listed = feedmill("user", "list", "--json", cwd=mill_of_alice).stdout
+    done = [feedmill("user", "two-factor-off", "Alice", cwd=mill_of_alice).stdout for _ in range(2)]
+
+    assert '"two_factor_at": "20' in listed
+    assert done == [
+        "two-factor authentication of alice is off: the password alone signs in again\n",
+        "alice has no two-factor authentication; nothing was changed\n",
+    ]

@@ -122,13 +122,13 @@ def password(context: Context, name: str, revoke_keys: bool) -> None:
         )
 
 
-@user.command(name="two-factor-off", short_help="Turn two factors off for NAME, who lost them.")
+@user.command(name="two-factor-off", short_help="Turn two-factor authentication off for NAME.")
 @click.argument("name")
 @pass_context
 def two_factor_off(context: Context, name: str) -> None:
-    """Turn two factors off for NAME, who lost their phone and recovery codes: the password alone signs in again.
+    """Turn two-factor authentication off for NAME, who lost the phone and the recovery codes.
 
-    Where the setting require_two_factor asks for them, NAME is led to set them up again.
+    The password alone signs in again. Where the setting require_two_factor asks for it, NAME is led to set it up anew.
     """
     print_text(run_with_database(context.quiet_settings, lambda db: _turn_two_factor_off(db, name)))
 
@@ -246,8 +246,8 @@ async def _set_password(db: Database, user: User, new: str, revoke_keys: bool) -
 async def _turn_two_factor_off(db: Database, name: str) -> str:
     found = await find_user(db, name)
     if not await reset_two_factor(db, found, OPERATOR, datetime.now(UTC)):
-        return f"{found.name} has no two factors; nothing was changed"
-    return f"two factors of {found.name} are off: the password alone signs in again"
+        return f"{found.name} has no two-factor authentication; nothing was changed"
+    return f"two-factor authentication of {found.name} is off: the password alone signs in again"
 
 
 async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> str:

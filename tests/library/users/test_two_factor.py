@@ -1,6 +1,7 @@
 """The second factor: each code counts once, and the password alone opens nothing any more."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -355,5 +356,7 @@ async def test_the_setting_says_who_must_set_it_up(db: Database, required: str, 
     settings = load_settings(require_two_factor=required)
 
     assert two_factor.must_set_up_two_factor(settings, bob) is expected
+    assert not two_factor.must_set_up_two_factor(replace(settings, password_sign_in=False), bob)
+    assert not two_factor.must_set_up_two_factor(settings, replace(bob, has_password=False))
     factored = await set_up_two_factor(db, bob, GOOD, NOW)
     assert not two_factor.must_set_up_two_factor(settings, factored.user)

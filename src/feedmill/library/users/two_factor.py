@@ -37,8 +37,8 @@ class TwoFactorMissing(NotAllowed):
 
 
 def must_set_up_two_factor(settings: Settings, user: User) -> bool:
-    """Whether the user may do nothing else before that. An account without a password has nothing to protect so."""
-    if user.has_two_factor or not user.has_password:
+    """Whether the user may do nothing else before that. Where no password signs in, there is nothing to protect so."""
+    if user.has_two_factor or not user.has_password or not settings.password_sign_in:
         return False
     return settings.require_two_factor == "everyone" or (settings.require_two_factor == "admins" and user.is_admin)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from feedmill.library.users.sign_in_links import LINK_LIFETIME, create_sign_in_link
 from feedmill.library.users.totp import code_of_step, step_at
 from feedmill.library.users.two_factor import reset_two_factor
 from feedmill.model.user import Actor
@@ -163,6 +164,20 @@ async def test_it_is_renewed_and_turned_off_with_password_and_code(site: Site, a
     assert not (await alice.user(site)).has_two_factor
 
 
+async def test_a_sign_in_link_replaces_the_password_and_not_the_code(
+    site: Site, nobody: httpx.AsyncClient, app_of_alice: Authenticator
+) -> None:
+    now = datetime.now(UTC)
+    token = await create_sign_in_link(site.app.db, app_of_alice.user, LINK_LIFETIME, now, Actor())
+
+    answer = await nobody.post(f"/sign-in-link/{token}")
+
+    assert answer.headers["location"] == "/login/code?next=%2Fsettings"
+    assert (await nobody.get("/unread")).headers["location"].startswith("/login")
+    assert (await enter_code(nobody, app_of_alice.code(now))).status_code == 303
+    assert (await nobody.get("/unread")).status_code == 200
+
+
 @pytest.mark.usefixtures("app_of_alice")
 async def test_admins_see_who_has_two_factors(site: Site, charlie: Visitor) -> None:
     user = await charlie.user(site)
@@ -171,9 +186,9 @@ async def test_admins_see_who_has_two_factors(site: Site, charlie: Visitor) -> N
     page = await charlie.see("/admin")
 
     [row] = page.xpath("//tr[.//a[text()='alice']]")
-    assert "Two factors" in row.text_content()
+    assert "2FA" in row.text_content()
     [row] = page.xpath("//tr[.//a[text()='charlie']]")
-    assert "Two factors" not in row.text_content()
+    assert "2FA" not in row.text_content()
 
 
 @pytest.fixture
@@ -195,7 +210,7 @@ async def test_whoever_must_set_it_up_can_do_nothing_else(strict_site: Site) -> 
     api = await alice.client.get("/api/me")
     assert (api.status_code, api.json()["code"]) == (403, "two_factor_missing")
     assert (await alice.client.get("/icons/x")).status_code == 404
-    assert "requires two factors" in text_of(await alice.see("/settings/two-factor/set-up"))
+    assert "requires two-factor authentication" in text_of(await alice.see("/settings/two-factor/set-up"))
     assert (await alice.send("/logout")).headers["location"] == "/login"
 
 

@@ -16,6 +16,7 @@ from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.users.sign_in_code import ask_for_code
 
 
 async def show_sign_in_link(request: Request) -> Response:
@@ -26,10 +27,15 @@ async def show_sign_in_link(request: Request) -> Response:
 
 @accepts_form({})
 async def use_link(request: Request) -> Response:
-    """Signs in, and leads to the settings, where a provider is linked for the next time."""
+    """Signs in, and leads to the settings, where a provider is linked for the next time.
+
+    The link replaces the password, not the second factor of an account that has one.
+    """
     await checked_form(request)
     app, now, origin = the_app(request), datetime.now(UTC), origin_of(request)
     user = await use_sign_in_link(app.db, request.path_params["token"], now)
+    if user.has_two_factor:
+        return await ask_for_code(request, user, "/settings")
     token, _ = await begin_session(app.db, user, origin, now, session_token_of(request))
     response = redirect("/settings#sign-in", flash_success("single_sign_on.link_used"))
     set_session_cookie(response, request, token)
