@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from feedmill.collect.stories.same_story import find_same_story, is_same_story
 from feedmill.collect.stories.sign_entry import sign_entry
-from feedmill.model.parsed_feed import ParsedEntry
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 from feedmill.model.stories.signature import STORY_WINDOW, StoryEntry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -146,3 +146,26 @@ def test_posts_that_differ_in_a_number_alone_are_two() -> None:
 
     assert is_same_story(story(one), story(replace(same, link="https://third.example/x"), 2))
     assert not is_same_story(story(one), story(replace(other, link="https://third.example/x"), 2))
+
+
+def episode(host: str, notes: str, file: str | None = None) -> ParsedEntry:
+    audio = Enclosure(file or f"https://{host}.example/audio/1.mp3", "audio/mpeg")
+    title = "The morning news from the coast and the islands"
+    return ParsedEntry(link=f"https://{host}.example/show", title=title, content_html=notes, enclosures=(audio,))
+
+
+SHORT_NOTES = "The latest headlines from around the region, read by our newsroom at seven."
+
+
+def test_episodes_with_the_same_title_and_short_notes_are_told_apart_by_their_audio() -> None:
+    own, mirrored = story(episode("one", SHORT_NOTES)), story(episode("two", SHORT_NOTES), 2)
+    same_file = story(episode("three", SHORT_NOTES, "https://one.example/audio/1.mp3?utm_source=three"), 3)
+    article = story(replace(episode("four", SHORT_NOTES), enclosures=()), 4)
+
+    assert not is_same_story(own, mirrored)
+    assert is_same_story(own, same_file)
+    assert is_same_story(own, article)
+
+
+def test_an_episode_that_is_uploaded_again_is_known_by_its_notes() -> None:
+    assert is_same_story(story(episode("one", TEXT)), story(episode("two", TEXT), 2))

@@ -93,6 +93,13 @@ def _other_urls(entry: LinkedEntry) -> Iterator[str]:
     if "[link]" in head or "Article URL:" in head:
         for found in _AGGREGATED.finditer(head):
             yield decode_attribute(found["before"] or found["inside"])
+    if media := media_url(entry):
+        yield media
+
+
+def media_url(entry: LinkedEntry) -> str | None:
+    """The audio or video file of an entry."""
     for enclosure in entry.enclosures[:1]:
         if (enclosure.type or "").startswith(("audio/", "video/")):
-            yield enclosure.url
+            return enclosure.url
+    return None

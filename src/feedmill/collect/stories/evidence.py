@@ -16,6 +16,8 @@ TITLE_WINDOW = timedelta(days=3)
 # A text that has no words of the article may be what a paper writes below its headline.
 STANDFIRST_WINDOW = timedelta(days=1)
 STANDFIRST_WORDS = 40
+# Episodes are told apart by what is heard. Shorter notes are often those of a whole show, below the title of each day.
+NOTES_OF_EPISODE = 25
 # Characters of the words of a title. "Open thread" and "Daily links" are shorter.
 TELLING_TITLE, TELLING_TITLE_ALONE, TITLE_ABOVE_STANDFIRST = 16, 25, 40
 
@@ -37,6 +39,8 @@ def find_evidence(one: Sketch, other: Sketch, gap: timedelta, *, same_feed: bool
     if share_a_link:
         has_titles_alone = one.title_only or other.title_only
         return Evidence.LINK if has_titles_alone or not _is_comment(common) else None
+    if one.has_media and other.has_media and common.text_count < NOTES_OF_EPISODE:
+        return None
     if common.titles is Titles.MISSING:
         return Evidence.TEXT if _is_same_post(common) else None
     if one.title_only or other.title_only:

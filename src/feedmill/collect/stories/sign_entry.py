@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from feedmill.collect.stories.article_links import ArticleLinks, LinkedEntry, article_links
+from feedmill.collect.stories.article_links import ArticleLinks, LinkedEntry, article_links, media_url
 from feedmill.collect.stories.entry_words import WrittenEntry, text_words, title_words
 from feedmill.collect.stories.sketch import Sketch, encode_sketch, hash_word
 from feedmill.collect.stories.word_groups import WordGroups
@@ -53,6 +53,7 @@ def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
         title=tuple(map(hash_word, title)),
         title_length=min(len(joined_title.decode()), 255),
         title_only=title_only,
+        has_media=media_url(entry) is not None,
         text_count=len(text),
         topic=_topic(text, title),
         lead=tuple(map(hash_word, text[:LEAD_WORDS])),

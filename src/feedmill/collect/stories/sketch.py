@@ -18,9 +18,9 @@ class Sketch:
 
     `links` are hashes of the links that name its article, `host` is that of its own one, 0 if there is none. `title`
     has the `hash_word` of each word, and `title_length` their characters. `title_only`: there is no other text, and the
-    words of the title stand for it. `text_count` is the number of words of the text that were read, `topic` the
-    percentage of the longer words of the title that are among the first. `lead` has the `hash_word` of the first words,
-    `minima` is the MinHash of all.
+    words of the title stand for it. `has_media`: it has an audio or video file. `text_count` is the number of words of
+    the text that were read, `topic` the percentage of the longer words of the title that are among the first. `lead`
+    has the `hash_word` of the first words, `minima` is the MinHash of all.
     """
 
     links: tuple[int, ...]
@@ -28,6 +28,7 @@ class Sketch:
     title: tuple[int, ...]
     title_length: int
     title_only: bool
+    has_media: bool
     text_count: int
     topic: int
     lead: tuple[int, ...]
@@ -49,7 +50,7 @@ def encode_sketch(sketch: Sketch) -> str:
         len(sketch.title),
         len(sketch.lead),
         sketch.title_length,
-        sketch.title_only,
+        sketch.title_only | sketch.has_media << 1,
         sketch.topic,
         sketch.text_count,
     )
@@ -62,9 +63,7 @@ def decode_sketch(encoded: str) -> Sketch | None:
     """The sketch; None for one of another version, or that is damaged."""
     try:
         data = a2b_base64(encoded, strict_mode=True)
-        version, link_count, title_count, lead_count, title_length, title_only, topic, text_count = _HEAD.unpack_from(
-            data
-        )
+        version, link_count, title_count, lead_count, title_length, flags, topic, text_count = _HEAD.unpack_from(data)
         words_at = _HEAD.size + (1 + link_count) * _HASH_BYTES
         words = unpack_from(f">{title_count + lead_count}H", data, words_at)
     except (ValueError, error):
@@ -77,7 +76,8 @@ def decode_sketch(encoded: str) -> Sketch | None:
         host=hashes[0],
         title=words[:title_count],
         title_length=title_length,
-        title_only=bool(title_only),
+        title_only=bool(flags & 1),
+        has_media=bool(flags & 2),
         text_count=text_count,
         topic=topic,
         lead=words[title_count:],
