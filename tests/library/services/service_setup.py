@@ -26,7 +26,7 @@ from feedmill.store.users.users import add_user
 from tests.library.webhooks.webhook_setup import NOW
 from tests.scripted_web import Answer, ReceivedRequest, Web
 
-KEY = "a-secret-key-of-this-test"
+KEY = "a-secret-key-of-this-test-that-is-long-enough"
 TOKEN = "t0ken-of-alice"
 ARTICLE = "https://blog.example/a?b=1&c=ü"
 TITLE = 'A "quoted" title\\ & more'
