@@ -750,6 +750,7 @@ NOT_HOSTILE = frozenset(
         # Their expressions match whole texts of a fixed form, or text that we wrote ourselves.
         "archive.s3",
         "engine.celery_logs",
+        "outbound.apprise_messages",
         "outbound.push_encryption.public_key_of",
         "outbound.push_encryption.push_authorization",
         "i18n.translator",

@@ -2,21 +2,26 @@
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 
 from feedmill.i18n.messages import Message
 from feedmill.model.notifications.notification_message import NotificationMessage
+from feedmill.outbound.apprise_schemes import MAIL_SCHEMES, scheme_of
 
 PROCESS = ("-I", "-B", "-m", "feedmill.outbound.apprise_process")
 # Nothing of the settings, which have secrets.
 PASSED_ON = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 MAX_ANSWER = 10_000
 TIME_LIMIT = timedelta(seconds=40)
+# As `compose_digest` writes it.
+INLINE_PICTURE = re.compile(r'<img src="cid:[^>]*>')
 REFUSALS = {
     "address": Message("notification.address"),
     "file": Message("notification.file"),
@@ -44,8 +49,7 @@ class AppriseSender:
 
     async def send(self, url: str, message: NotificationMessage) -> Message | None:
         """Sends a message; why it failed, or None."""
-        text = {"title": message.title, "body": message.body, "html": message.html}
-        request = {"url": url, "allow_private": self.allow_private, **text}
+        request = {"url": url, "allow_private": self.allow_private, **apprise_content(message, scheme_of(url))}
         async with self._slots:
             try:
                 answer = await self._ask(msgspec.json.encode(request))
@@ -73,6 +77,17 @@ class AppriseSender:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
+
+
+def apprise_content(message: NotificationMessage, scheme: str) -> dict[str, Any]:
+    """What is sent: only mail can show pictures that are sent with it."""
+    is_mail = scheme in MAIL_SCHEMES
+    return {
+        "title": message.title,
+        "body": message.body,
+        "html": message.html if is_mail else INLINE_PICTURE.sub("", message.html),
+        "pictures": message.pictures if is_mail else (),
+    }
 
 
 def _failure(answer: bytes) -> Message | None:

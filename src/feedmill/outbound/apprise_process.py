@@ -11,13 +11,13 @@ import json
 import os
 import ssl
 import sys
+from base64 import b64decode
 from typing import Any
 
 from feedmill.outbound.address_policy import AddressPolicy
-from feedmill.outbound.apprise_schemes import SCHEMES, scheme_of
+from feedmill.outbound.apprise_schemes import MAIL_SCHEMES, SCHEMES, scheme_of
 
 MAIL_PORTS = frozenset({25, 465, 587, 2525})
-MAIL_SCHEMES = frozenset({"mailto", "mailtos"})
 # Apprise makes their text from the HTML.
 HTML_MAIL_SCHEMES = MAIL_SCHEMES | {"mailgun", "sendgrid", "ses", "smtp2go", "sparkpost", "postmark", "resend", "brevo"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
@@ -97,9 +97,24 @@ def send(request: dict[str, Any]) -> dict[str, Any]:
         is_html = bool(request["html"]) and scheme in HTML_MAIL_SCHEMES
         body_format = apprise.NotifyFormat.HTML if is_html else apprise.NotifyFormat.TEXT
         body = request["html" if is_html else "body"]
-        is_sent = sender.notify(title=request["title"], body=body, body_format=body_format)
+        pictures = _attached(sender, request["pictures"])
+        is_sent = sender.notify(title=request["title"], body=body, body_format=body_format, attach=pictures)
         detail = said.getvalue().strip().partition("\n")[0]
     return {"reason": "" if is_sent else guard.refused or "not_sent", "detail": detail[:MAX_DETAIL]}
+
+
+def _attached(sender: Any, pictures: list[dict[str, str]]) -> Any:
+    """The pictures as attachments that the HTML of a mail shows; None without pictures."""
+    if not pictures:
+        return None
+    from apprise.attachment.memory import AttachMemory  # noqa: PLC0415 (as Apprise itself)
+
+    for service in sender:
+        service.inline = True
+    return [
+        AttachMemory(b64decode(each["content"]), each["name"], each["content_type"])  # type: ignore[no-untyped-call]
+        for each in pictures
+    ]
 
 
 def main() -> None:

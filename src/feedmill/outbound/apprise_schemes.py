@@ -16,6 +16,8 @@ SCHEMES = frozenset(
     | {"workflow", "workflows", "wxpusher", "wxteams", "xml", "xmls", "zulip"}
 )
 
+MAIL_SCHEMES = frozenset({"mailto", "mailtos"})
+
 
 def scheme_of(url: str) -> str:
     return url.partition("://")[0].lower()

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from feedmill.archive.blobs import Blobs
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.notifications.service import Notifications, make_notifications
 from feedmill.library.outbound_tools import OutboundTools
@@ -31,11 +32,12 @@ class NotificationSetup:
     allow_private: tuple[str, ...] = ("127.0.0.0/8",)
     # For browsers alone: Apprise has its own.
     client: Client | None = None
+    blobs: Blobs | None = None
     notifications: Notifications = field(init=False)
 
     def __post_init__(self) -> None:
         tools = OutboundTools(self.db, self.client, lambda: self.now)  # type: ignore[arg-type]
-        self.notifications = make_notifications(tools, with_key(), AppriseSender(self.allow_private))
+        self.notifications = make_notifications(tools, with_key(), AppriseSender(self.allow_private), self.blobs)
         self.library = ServiceSetup(self.db, None, self.web)  # type: ignore[arg-type]
 
     async def reader(self, name: str = "alice") -> User:

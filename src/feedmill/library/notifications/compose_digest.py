@@ -1,7 +1,6 @@
 """Writes a digest: what is new by folder and feed, as text and as HTML for mail."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from html import escape
 
 from feedmill.archive.blobs import Blobs
@@ -9,17 +8,15 @@ from feedmill.html.plain_text import cut_text
 from feedmill.i18n.messages import Message
 from feedmill.i18n.translator import Translator
 from feedmill.library.entries.list_entries import EntrySummary, entry_summaries
+from feedmill.library.notifications.digest_pictures import digest_pictures
 from feedmill.library.subscriptions.folders import folders_of_user
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.notifications.notification_message import NotificationMessage
-from feedmill.store.archive.archived_images import archived_image_keys
 from feedmill.store.database import Database
 
 MAX_EXCERPT = 200
 # The titles of a folder that a browser shows.
 MAX_SHORT = 3
-# The longest life of a signed address of S3.
-PICTURE_LIFE = timedelta(days=7)
 
 Sections = Mapping[str, list[EntrySummary]]
 
@@ -33,9 +30,10 @@ async def compose_digest(
         return None
     sections = await _by_folder(db, user_id, entries, t)
     title = t.render(Message("notification.digest", n=len(entries)))
-    pictures = await _pictures(db, blobs, [entry.id for entry in entries])
+    pictures = await digest_pictures(db, blobs, [entry.id for entry in entries])
     short = "\n".join(f"• {_title(entry, t)}" for found in sections.values() for entry in found[:MAX_SHORT])
-    return NotificationMessage(title, _text(sections, t), _html(title, sections, pictures, t), short, "/unread")
+    html = _html(title, sections, pictures.sources, t)
+    return NotificationMessage(title, _text(sections, t), html, short, "/unread", tuple(pictures.inline))
 
 
 async def _by_folder(db: Database, user_id: int, entries: Sequence[EntrySummary], t: Translator) -> Sections:
@@ -52,18 +50,6 @@ async def _by_folder(db: Database, user_id: int, entries: Sequence[EntrySummary]
 
 def _feed_title(entry: EntrySummary) -> str:
     return entry.feed_title or ""
-
-
-async def _pictures(db: Database, blobs: Blobs | None, ids: Sequence[int]) -> dict[int, str]:
-    """By entry the address of its first archived image, if the object store is open to browsers."""
-    if blobs is None:
-        return {}
-    found: dict[int, str] = {}
-    for id, keys in (await archived_image_keys(db, ids)).items():
-        url = await blobs.url(next(iter(keys.values())), PICTURE_LIFE) if keys else None
-        if url and url.startswith("https://"):
-            found[id] = url
-    return found
 
 
 def _title(entry: EntrySummary, t: Translator) -> str:

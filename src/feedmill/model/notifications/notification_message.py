@@ -1,6 +1,15 @@
 """A message to a notification target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePicture:
+    """A picture inside a mail, which its HTML names as `cid:` and the name."""
+
+    name: str
+    content_type: str
+    content: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +21,4 @@ class NotificationMessage:
     html: str = ""
     short: str = ""
     path: str = "/"
+    pictures: tuple[InlinePicture, ...] = ()

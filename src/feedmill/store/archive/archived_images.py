@@ -27,6 +27,23 @@ ARCHIVED = select(image_tasks.c.entry_id, image_tasks.c.original_url, image_task
 )
 
 
+_archived = image_tasks.c
+OF_ENTRIES = (
+    select(_archived.entry_id, _archived.object_key, _archived.content_type, _archived.size)
+    .where(one_of(_archived.entry_id, "ids"), _archived.status == ImageStatus.SUCCESS)
+    .order_by(_archived.entry_id, _archived.position)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageObject:
+    """An image of an entry in the object store."""
+
+    key: str
+    content_type: str
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class StoredImage:
     """An image in the object store, and the URL of the feed that it came with."""
@@ -53,4 +70,13 @@ async def archived_image_keys(db: Database, entry_ids: Sequence[int]) -> dict[in
     found: dict[int, dict[str, str]] = {entry_id: {} for entry_id in entry_ids}
     for row in await db.query(ARCHIVED, {"ids": as_list(list(entry_ids))}):
         found[row["entry_id"]][row["original_url"]] = row["object_key"]
+    return found
+
+
+async def images_of_entries(db: Database, entry_ids: Sequence[int]) -> dict[int, list[ImageObject]]:
+    """By entry, its archived images in their order; entries without one are left out."""
+    found: dict[int, list[ImageObject]] = {}
+    for row in await db.query(OF_ENTRIES, {"ids": as_list(list(entry_ids))}):
+        image = ImageObject(row["object_key"], row["content_type"] or "", row["size"] or 0)
+        found.setdefault(row["entry_id"], []).append(image)
     return found
