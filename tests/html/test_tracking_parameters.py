@@ -16,6 +16,7 @@ SHORTER = {
     "https://example.org/a#Echobox=1700000000": "https://example.org/a",
     "https://example.org/a?x=1#xtor=RSS-1": "https://example.org/a?x=1",
     "https://example.org/story?source=rss----3a4b---4": "https://example.org/story",
+    "https://example.org/a?ref=rss&from=RSS_feed&id=1": "https://example.org/a?id=1",
     "https://www.nytimes.com/a.html?partner=rss&emc=rss": "https://www.nytimes.com/a.html",
     "https://www.youtube.com/watch?v=abc&si=xyz": "https://www.youtube.com/watch?v=abc",
     "https://open.spotify.com/track/1?si=xyz": "https://open.spotify.com/track/1",
@@ -33,6 +34,8 @@ KEPT = [
     "https://example.org/a?id=7&page=2",
     "https://example.org/a?&a=%20+1&&b=;c=#frag",
     "https://example.org/a?source=paper&ref=v1.2&from=2024&cid=4",
+    # What begins with `rss` may also be the number or the subject of an article.
+    "https://example.org/a?ref=rss-0042&source=rss-readers&from=rssi",
     # What tracks on one site is needed on another one.
     "https://example.org/watch?v=abc&si=xyz",
     "https://example.org/s?t=20&s=1",

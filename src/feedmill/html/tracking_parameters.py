@@ -97,8 +97,12 @@ TRACKING_PARAMETERS_OF_SITES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("newyorker.com", "vanityfair.com", "wired.com"), _CONDE_NAST),
     **dict.fromkeys(("cbsnews.com", "cnet.com", "techrepublic.com", "zdnet.com"), _CBS),
 }
-# Says where a reader came from, if its value begins with `rss`: `source=rss----3a4b---4`.
+# Say where a reader came from, if the value says that it was a feed.
 _ORIGIN_PARAMETERS = frozenset({"cmp", "cmpid", "emc", "from", "partner", "ref", "source"})
+_FEED_ORIGINS = frozenset({"rss", "rss-feed", "rss2", "rss_feed", "rssfeed"})
+# What Medium writes, also under domains of its authors: `source=rss----3a4b---4`. With one `-` it may be anything, such
+# as the number of an article.
+_MEDIUM_ORIGIN = "rss--"
 # Written behind `#` by publishing services.
 _TRACKING_FRAGMENTS = frozenset({"echobox"})
 # A signature covers all parameters of a link.
@@ -112,6 +116,7 @@ _UNCHANGED_SITES = frozenset({
 })
 # fmt: on
 _UNSUBSCRIBE = ("unsubscribe", "optout", "opt-out")
+_LONGEST_ORIGIN = max(map(len, _FEED_ORIGINS))
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -160,7 +165,11 @@ def _is_tracker(pair: str, names_of_site: frozenset[str]) -> bool:
     name = parameter_name(pair)
     if name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES) or name in names_of_site:
         return True
-    return name in _ORIGIN_PARAMETERS and pair.partition("=")[2][:3].lower() == "rss"
+    return name in _ORIGIN_PARAMETERS and _is_feed_origin(pair.partition("=")[2])
+
+
+def _is_feed_origin(value: str) -> bool:
+    return value.startswith(_MEDIUM_ORIGIN) or (len(value) <= _LONGEST_ORIGIN and value.lower() in _FEED_ORIGINS)
 
 
 def _clean_fragment(fragment: str) -> str:

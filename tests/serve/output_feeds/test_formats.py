@@ -101,6 +101,23 @@ async def test_our_parser_reads_both_formats_alike(reader: OutputReader) -> None
     assert atom.entries[0].author == "Mills & Millers"
 
 
+async def test_links_have_no_tracking_parameters(site: Site, alice: Person) -> None:
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed()
+    await library.subscribe(alice.user, feed)
+    link = "https://mills.example.org/1?id=7"
+    sent = {"link": f"{link}&utm_source=rss", "comments_url": f"{link}&fbclid=x#comments"}
+    await library.arrive(feed, "Tracked", content_html=f'<a href="{link}&amp;utm_medium=feed">1</a>', **sent)
+
+    reader = await make_output_feed(site, alice, "all")
+    atom, json_feed = (await reader.atom()).text, (await reader.get(reader.json_url)).text
+
+    for text in (atom, json_feed):
+        assert link in text
+        assert "utm_" not in text
+        assert "fbclid" not in text
+
+
 async def test_feedparser_reads_the_same(reader: OutputReader) -> None:
     answer = await reader.atom()
     ours = parsed(answer)

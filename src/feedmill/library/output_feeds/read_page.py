@@ -15,7 +15,7 @@ from msgspec import Struct
 from feedmill import __version__
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
-from feedmill.library.entries.list_entries import one_line
+from feedmill.library.entries.list_entries import one_line, shown_link
 from feedmill.library.entries.sync_entries import LONGEST_MADE_TITLE, NO_TITLE, ImageUrl
 from feedmill.library.output_feeds.find_list import OutputPosition, find_list_page
 from feedmill.model.parsed_feed import Enclosure
@@ -147,18 +147,18 @@ def _digest(content: object) -> str:
 
 
 def _render(text: OutputEntryText, page: OutputPage, archived: Mapping[str, str]) -> OutputEntry:
-    html = render_article_html(text.html, text.base_url, archived)
+    html, link = render_article_html(text.html, text.base_url, archived), shown_link(text.link)
     feed_title = one_line(text.feed_title) or NO_TITLE
     image_url = text.image_url and archived.get(text.image_url, text.image_url)
     return OutputEntry(
         id=_urn(page.id_namespace, "entry", text.id),
-        title=one_line(text.title) or plain_text(html, LONGEST_MADE_TITLE) or text.link or NO_TITLE,
-        link=text.link,
+        title=one_line(text.title) or plain_text(html, LONGEST_MADE_TITLE) or link or NO_TITLE,
+        link=link,
         author=one_line(text.author) or feed_title,
         html=html,
         language=text.language,
         image_url=image_url,
-        comments_url=text.comments_url,
+        comments_url=shown_link(text.comments_url),
         published_at=datetime_or_none(text.published_at),
         updated_at=from_iso(text.updated_at),
         categories=text.categories,
