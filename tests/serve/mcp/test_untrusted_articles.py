@@ -147,3 +147,13 @@ async def test_a_long_article_is_read_in_parts(
     joined = first.untrusted[-1000:] + second.untrusted[-1000:]
     assert joined in "\n\n".join(f"Sentence {number} of a long article." for number in range(100))
     assert len(listed.shown) < 2500
+
+
+async def test_text_after_much_markup_is_found(assisted: AssistedSite, assistant: Assistant, alice: User) -> None:
+    await assisted.library.subscribe(alice, await assisted.library.feed("news"))
+    html = "<span></span>" * 20_000 + "<p>The end.</p>"
+    [entry] = await assisted.library.arrive(1, "markup", content_html=html)
+
+    read = await assistant.call("read_entry", entry_id=entry, max_characters=500)
+
+    assert (read.untrusted.endswith("The end."), read.facts["next_start"]) == (True, None)

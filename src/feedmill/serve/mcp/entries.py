@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import Field
 
 from feedmill.library.cursors import from_cursor
-from feedmill.library.entries.article import read_article
 from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary
 from feedmill.library.entries.list_entries import list_entries as list_page
 from feedmill.library.entries.new_entries import cursor_of_now
@@ -19,7 +18,7 @@ from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.model.max_id import MAX_ID
 from feedmill.model.search_query import SearchOrder
 from feedmill.model.user import READ
-from feedmill.serve.mcp.entry_texts import McpEntry, article_markdown, entry_excerpts, entry_heading
+from feedmill.serve.mcp.entry_texts import McpEntry, entry_excerpts, entry_heading, read_part
 from feedmill.serve.mcp.tool_definitions import ToolArguments, ToolCall, ToolEffect, ToolResult, tool
 
 MOST_ENTRIES = 50
@@ -27,6 +26,7 @@ MOST_ARTICLES = 20
 MOST_MARKDOWN = 100_000
 # Of one article in a list.
 LONGEST_LISTED = 6000
+MOST_FILES = 20
 FURTHEST_START = 5_000_000
 
 McpId = Annotated[int, Field(ge=1, le=MAX_ID)]
@@ -125,12 +125,11 @@ async def search_entries(call: ToolCall, asked: SearchArguments) -> EntryListRes
 @tool("Read an entry", READ, ToolEffect.READS)
 async def read_entry(call: ToolCall, asked: EntryArguments) -> EntryResult:
     """Reads the text of one entry as Markdown, a part at a time if it is long. It does not mark the entry as read."""
-    article = await read_article(call.app.db, call.app.blobs, call.user_id, asked.entry_id, call.now)
-    text, is_cut = await article_markdown(article, asked.start, asked.max_characters)
-    files = [f"- file: {each.type or 'unknown type'}, {int(each.seconds or 0)} s" for each in article.enclosures[:20]]
-    parts = [entry_heading(article), *(["\n".join(files)] if files else []), text]
+    (entry, _, enclosures, _), text, is_cut = await read_part(call, asked.entry_id, asked.start, asked.max_characters)
+    files = "\n".join(f"- file: {file.type or 'unknown type'}" for file in enclosures[:MOST_FILES])
+    parts = [entry_heading(entry), *([files] if files else []), text]
     return EntryResult(
-        entry=McpEntry.of(article),
+        entry=McpEntry.of(entry),
         next_start=asked.start + len(text) if is_cut else None,
         untrusted_text="\n\n".join(parts),
     )
@@ -168,8 +167,7 @@ async def _list_page(call: ToolCall, asked: EntryListArguments) -> tuple[list[En
 
 
 async def _listed_text(call: ToolCall, entry: EntrySummary, most: int) -> str:
-    article = await read_article(call.app.db, call.app.blobs, call.user_id, entry.id, call.now)
-    text, is_cut = await article_markdown(article, 0, most)
+    _, text, is_cut = await read_part(call, entry.id, 0, most)
     return f"{text}\n[cut: read_entry {entry.id} has the rest]" if is_cut else text
 
 

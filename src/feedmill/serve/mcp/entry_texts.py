@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from feedmill.html.markdown import MarkdownText, html_to_markdown
+from feedmill.html.markdown import html_to_markdown
 from feedmill.html.plain_text import cut_text
-from feedmill.library.entries.article import Article
+from feedmill.library.entries.article_beginning import ArticleBeginning, read_beginning
 from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.mcp.redact_urls import redact_urls
+from feedmill.serve.mcp.tool_definitions import ToolCall
 
 LONGEST_TITLE = 300
 LONGEST_NAME = 120
 LONGEST_LINK = 1000
+# How much HTML is read for a text: usually twice as much as the text is long.
+SMALLEST_WINDOW = 20_000
+HTML_OF_MARKDOWN = 4
 
 
 class McpEntry(BaseModel):
@@ -59,8 +64,22 @@ def entry_excerpts(entries: Iterable[EntrySummary]) -> str | None:
     return "\n\n".join(parts) or None
 
 
-async def article_markdown(article: Article, start: int, most: int) -> MarkdownText:
-    """A part of the text of an article; its full text if that was fetched."""
-    html = article.full_html or article.html
-    whole = await run_in_thread_if_large(len(html), html_to_markdown, html, start + most, redact_urls)
-    return MarkdownText(whole.text[start:], whole.is_cut)
+class ArticlePart(NamedTuple):
+    """A part of an article as Markdown; `is_cut`: the article goes on after it."""
+
+    beginning: ArticleBeginning
+    text: str
+    is_cut: bool
+
+
+async def read_part(call: ToolCall, entry_id: int, start: int, most: int) -> ArticlePart:
+    """The text of an article from `start` on, up to `most` characters. What comes after costs nothing."""
+    window = SMALLEST_WINDOW + HTML_OF_MARKDOWN * (start + most)
+    while True:
+        beginning = await read_beginning(call.app.db, call.user_id, entry_id, window)
+        html = beginning.html
+        whole = await run_in_thread_if_large(len(html), html_to_markdown, html, start + most, redact_urls)
+        if whole.is_cut or not beginning.is_cut:
+            return ArticlePart(beginning, whole.text[start:], whole.is_cut)
+        # Hardly any text in much markup.
+        window *= 4
