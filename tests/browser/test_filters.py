@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
+from feedmill.i18n.messages import Message
 from feedmill.library.filters.manage_filters import create_filter, filters_of_user
 from feedmill.library.filters.mutes import mute
 from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterDraft, FilterKind, FilterSubject
 from feedmill.model.user import Caller
+from feedmill.store.filters.filter_jobs import fail_filter_job, take_filter_job
 from tests.browser import sample_feeds
 from tests.browser.axe import serious
 from tests.browser.browser_user import BrowserUser
@@ -217,6 +219,36 @@ def test_a_filter_is_applied_to_what_is_there_with_progress_and_undone(
     expect(page.locator(".filter-job").first.locator("progress")).to_be_visible()
     work_on_jobs(site_server)
     expect(page.locator(".filter-job").first).to_contain_text("undone; 1 item is as it was before")
+
+
+def fail_next_job(site_server: SiteServer) -> None:
+    """What happens to a job that the database refuses again and again."""
+
+    async def fail() -> None:
+        app, now = site_server.site.app, datetime.now(UTC)
+        job = await take_filter_job(app.db, now)
+        assert job is not None
+        await fail_filter_job(app.db, job, Message("job.own_failure", reason="too many pears"), now)
+
+    site_server.do(fail())
+
+
+def test_a_job_that_failed_says_why_and_is_started_again(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    own = stored(site_server)[0]
+    page = browser_user(at=f"/filters/{own.id}", width=1440).page
+    page.get_by_role("button", name="Apply to what is there").click()
+    expect(page.locator(".filter-job progress")).to_be_visible()
+    fail_next_job(site_server)
+    expect(page.locator(".filter-job").first).to_contain_text("failed; 0 items were changed")
+    expect(page.locator(".filter-job").first).to_contain_text("an error on this server: too many pears")
+
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".filter-job progress")).to_be_visible()
+    work_on_jobs(site_server)
+
+    expect(page.locator(".filter-job").first).to_contain_text("applied to what was there")
 
 
 def test_what_a_filter_did_is_taken_back_in_the_article(
