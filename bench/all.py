@@ -36,6 +36,7 @@ BENCHES = {
     "filters": ("Filters", ["--entries", "50000", "--rounds", "6"]),
     "reader_apps": ("Synchronizing reader apps", ["--databases", "sqlite", "--rounds", "3"]),
     "long_list": ("Reading on in the browser", []),
+    "push": ("Pushes of hubs", []),
     "pools": ("Pools", ["--items", "10000"]),
     "story_index": ("Stories in a large library", ["--entries", "50000"]),
     "stories": ("Finding the same article in several feeds", []),

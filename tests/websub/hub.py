@@ -68,6 +68,9 @@ class WebSubHub:
         sent = {name: values[0] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
         if content_type.partition(";")[0].strip() != FORM:
             self.violations.append(f"5.1: the request is {content_type}")
+        if sent.get("hub.mode") == "publish":
+            self._distribute(sent["hub.topic"])
+            return
         if sent.get("hub.mode") not in ("subscribe", "unsubscribe"):
             self.violations.append(f"5.1: hub.mode is {sent.get('hub.mode')}")
         for name in ("hub.callback", "hub.topic"):
@@ -123,6 +126,15 @@ class WebSubHub:
         known = [each for each in self.subscribers.values() if each.topic == topic]
         assert known, f"nobody subscribes to {topic}"
         return [self.push(each, body, content_type, **how) for each in known]
+
+    def _distribute(self, topic: str) -> None:
+        """Fetches what a publisher has told it of, checks it by section 4, and sends it to the subscribers."""
+        found = self._send("GET", topic, None, {})
+        for name, url in (("hub", self.url), ("self", topic)):
+            if f'<{url}>; rel="{name}"' not in found.headers.get("link", ""):
+                self.violations.append(f"4: {topic} has no link to its {name}")
+        for each in self._of(topic):
+            self.push(each, found.body, found.headers["content-type"])
 
     def push(
         self,
