@@ -86,10 +86,28 @@ def _check_base_url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _check_header_name(text: str) -> str:
+    if text and not (text.isascii() and text.replace("-", "").isalnum()):
+        raise ValueError("write the name of a header, such as Remote-User")
+    if text.lower() in ("authorization", "cookie", "host", "origin"):
+        raise ValueError("this header has another meaning; a proxy uses one such as Remote-User")
+    return text
+
+
+def _check_sign_out_url(text: str) -> str:
+    is_path = text.startswith("/") and not text.startswith(("//", "/\\"))
+    is_plain = text.isascii() and text.isprintable() and " " not in text
+    if text and not (is_plain and (is_path or urlsplit(text).scheme in ("http", "https"))):
+        raise ValueError("write it like https://auth.example.org/logout, or as a path of this site")
+    return text
+
+
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator(_check_hosts)]
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 BaseUrl = Annotated[str, AfterValidator(_check_base_url)]
 HubUrl = Annotated[str, AfterValidator(_check_hub_url)]
+HeaderName = Annotated[str, AfterValidator(_check_header_name)]
+SignOutUrl = Annotated[str, AfterValidator(_check_sign_out_url)]
 IdentityProviders = Annotated[tuple[IdentityProvider, ...], BeforeValidator(read_identity_providers)]
 
 MIN_KEY_LENGTH = 32
@@ -153,6 +171,10 @@ class Settings:
     require_two_factor: Literal["off", "admins", "everyone"] = Field("off")
     password_sign_in: bool = Field(True)
     oidc: IdentityProviders = Field(())
+    sign_in_header: HeaderName = Field("")
+    sign_in_header_from: Networks = Field(())
+    sign_in_header_creates: bool = Field(False)
+    sign_out_url: SignOutUrl = Field("")
     metrics_token: SecretStr = Field(SecretStr(""))
     api_per_minute: int = Field(1200, ge=0)
     mcp: bool = Field(True)

@@ -54,6 +54,10 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "feeds.example.org {": "it needs Caddy and a public name",
         '$ curl -N -H "Authorization: Bearer $KEY" https://feeds.example.org/api/jobs/7/events': PUBLIC_NAME,
     },
+    "single-sign-on.md": {
+        "feeds.example.org {": "it needs Caddy, Authelia and a public name",
+        "location / {": "it needs nginx and Authelia",
+    },
     "scaled-out.md": {
         "cp deploy/example.env deploy/.env": DOCKER,
         "docker compose --file deploy/compose.yaml --file deploy/compose.redis.yaml up --detach": DOCKER,

@@ -11,6 +11,7 @@ from feedmill.library.users.find_caller import (
     caller_of_cookie,
     is_api_key,
 )
+from feedmill.library.users.proxy_users import is_same_user
 from feedmill.library.users.sign_in import Credentials, require_password_sign_in
 from feedmill.library.users.sign_in import sign_in as begin_with_credentials
 from feedmill.library.users.sign_in import sign_out as end_browser_session
@@ -18,6 +19,7 @@ from feedmill.library.users.two_factor import TwoFactorMissing, must_set_up_two_
 from feedmill.model.user import Actor, Caller, RequestOrigin
 from feedmill.optional_imports import import_by_name
 from feedmill.serve.http import csrf
+from feedmill.serve.http.connections.proxy_user import proxy_user_of
 from feedmill.serve.http.session_cookie import session_token_of
 from feedmill.serve.http.signing_key import signing_key
 
@@ -57,7 +59,10 @@ async def any_session_caller_of(connection: HTTPConnection) -> Caller | None:
     """The same, also if it must set up a second factor before it may do anything else."""
     app: App = connection.app.state.app
     session = session_token_of(connection)
-    return await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
+    who = await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
+    named = proxy_user_of(connection, app.settings)
+    # The proxy may have signed somebody else in since the session began.
+    return None if who is not None and named is not None and not is_same_user(named, who.user) else who
 
 
 async def refuse_restricted_session(connection: HTTPConnection) -> None:

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import ceil
-from typing import cast
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from feedmill.errors import CallerError
 from feedmill.serve.http.connections.connection_limits import ConnectionRegistry
 from feedmill.serve.http.connections.open_file_limit import reserve_open_files
+from feedmill.serve.http.connections.proxy_user import RecordPeer
 from feedmill.serve.http.connections.slow_clients import Deadlines, TimedProtocol
 from feedmill.settings import Settings
 
@@ -68,14 +70,17 @@ async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) 
 def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegistry) -> uvicorn.Config:
     """The configuration of uvicorn. The headers of a trusted proxy set a request's address and scheme."""
     protocol = partial(TimedProtocol, registry=registry, deadlines=Deadlines.from_settings(settings))
+    trusted = [str(network) for network in settings.trusted_proxies]
+    # uvicorn and Starlette type the same interface differently.
+    behind_proxies = cast("Any", ProxyHeadersMiddleware(cast("Any", asgi), trusted))
     return uvicorn.Config(
-        asgi,
+        RecordPeer(behind_proxies),
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
+        # It is among the middleware above, which needs the address that it replaces.
+        proxy_headers=False,
         # uvicorn only calls it. No WebSockets: they would bypass the protocol with its deadlines.
         http=cast("type[TimedProtocol]", protocol),
         ws="none",
