@@ -96,11 +96,14 @@ async def test_entries_are_marked_and_labelled(assisted: AssistedSite, assistant
     marked = await assistant.call("read_entry", entry_id=entry)
     await assistant.call("mark_entries", entry_ids=[entry], read=False, starred=False)
     await assistant.call("label_entries", entry_ids=[entry], label="Food", remove=True)
+    await assistant.call("label_entries", entry_ids=[entry], label="Unknown", remove=True)
     unmarked = await assistant.call("read_entry", entry_id=entry)
+    labels = (await assistant.call("list_feeds")).facts["labels"]
 
     names = ("unread", "starred", "labels")
     assert [marked.facts["entry"][name] for name in names] == [False, True, ["Food"]]
     assert [unmarked.facts["entry"][name] for name in names] == [True, False, []]
+    assert [label["name"] for label in labels] == ["Food"]
 
 
 async def test_a_feed_is_subscribed_and_its_health_told(assisted: AssistedSite, assistant: Assistant) -> None:

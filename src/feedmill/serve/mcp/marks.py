@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from feedmill.library.entries.labels import ensure_label
+from feedmill.library.entries.labels import ensure_label, label_names_of_user
 from feedmill.library.entries.list_entries import EntryListQuery, count_news, list_entries
 from feedmill.library.entries.marks import apply_marks, mark_all_read
 from feedmill.library.entries.scopes import find_scope
@@ -77,8 +77,11 @@ async def mark_entries(call: ToolCall, asked: MarkArguments) -> MarkResultList:
 @tool("Label entries", WRITE, ToolEffect.SETS)
 async def label_entries(call: ToolCall, asked: LabelArguments) -> MarkResultList:
     """Gives single entries a label of the user, or removes it."""
-    label_id = await ensure_label(call.app.db, call.user_id, asked.label)
-    marks = EntryMarks(remove_labels=(label_id,)) if asked.remove else EntryMarks(add_labels=(label_id,))
+    if asked.remove:
+        known = await label_names_of_user(call.app.db, call.user_id)
+        marks = EntryMarks(remove_labels=tuple(label.id for label in known if label.name == asked.label))
+    else:
+        marks = EntryMarks(add_labels=(await ensure_label(call.app.db, call.user_id, asked.label),))
     return await _apply(call, asked.entry_ids, marks)
 
 
