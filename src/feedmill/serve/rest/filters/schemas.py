@@ -54,7 +54,9 @@ class ActionsRequest(RequestBody):
     raise_to_top: StrictBool = Field(
         default=False, description="Lists of unread entries show it first: `raised` of `GET /entries`."
     )
-    notify: StrictBool = Field(default=False, description="Call webhooks with the event `entries.matched`.")
+    notify: StrictBool = Field(
+        default=False, description="Notify targets and call webhooks, as the event `entries.matched`."
+    )
     full_text: StrictBool = Field(default=False, description="Fetch the full text.")
     label_ids: Targets = Field(default=[], description="Labels to add.")
     pool_group_ids: Targets = Field(default=[], description="Put into these pools; you need the right to fill them.")
