@@ -100,7 +100,9 @@ class PushedSite:
 
     async def _is_postponed(self) -> bool:
         rows = await self.rows(schema_table("hub_pushes"))
-        return bool(rows) and all(row["attempts"] and row["claim_token"] is None for row in rows)
+        return bool(rows) and all(
+            (row["next_attempt_at"] or "") > row["received_at"] and row["claim_token"] is None for row in rows
+        )
 
     async def _is_used(self) -> bool:
         rows = await self.rows(schema_table("hub_pushes"))

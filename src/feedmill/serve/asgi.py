@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
+from feedmill.library.hubs.push_turns import PushTurns
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve import fever, greader, miniflux, web
 from feedmill.serve.http import app_images, archived_images, feed_icons, health, hub_callbacks, metrics
@@ -54,6 +55,7 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     asgi.state.work, asgi.state.discovery_cache = work, ResponseCache()
     # Pages that wait for changes hear of pushes at once.
     asgi.state.count_watcher, asgi.state.push_lock = count_watcher(web_pages.state), asyncio.Lock()
+    asgi.state.push_turns = PushTurns()
     return asgi
 
 

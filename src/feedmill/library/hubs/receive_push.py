@@ -20,7 +20,7 @@ from feedmill.library.hubs.callbacks import is_signed
 from feedmill.model.syndication.push import HubMode, HubSubscription
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
-from feedmill.store.hubs.pushes import NewPush, add_push, count_recent_pushes, is_known_push
+from feedmill.store.hubs.pushes import NewPush, add_push, count_recent_bytes, count_recent_pushes, is_known_push
 from feedmill.store.hubs.subscriptions import subscription_of_callback
 
 log = get_logger(__name__)
@@ -28,6 +28,9 @@ log = get_logger(__name__)
 # More than any feed publishes; a hub is asked to wait then.
 MAX_PUSHES_PER_HOUR = 120
 HOUR = timedelta(hours=1)
+# They are archived, so a hub must not fill the object store.
+MAX_BYTES_PER_DAY = 500_000_000
+DAY = timedelta(days=1)
 SIGNATURE_HEADER = "x-hub-signature"
 KEPT_HEADERS = ("content-type", "link")
 LONGEST_HEADER = 2000
@@ -65,10 +68,15 @@ class PushReceiver:
         digest = await run_in_thread_if_large(len(body), _sha256, body)
         if await is_known_push(self.db, subscription.id, digest):
             return PushVerdict.IGNORED
-        if await count_recent_pushes(self.db, subscription.id, now - HOUR) >= MAX_PUSHES_PER_HOUR:
+        if await self._is_too_much(subscription, len(body), now):
             return PushVerdict.TOO_MANY
         await self._keep(subscription, body, digest, headers, now)
         return PushVerdict.ACCEPTED
+
+    async def _is_too_much(self, subscription: HubSubscription, size: int, now: datetime) -> bool:
+        if await count_recent_pushes(self.db, subscription.id, now - HOUR) >= MAX_PUSHES_PER_HOUR:
+            return True
+        return await count_recent_bytes(self.db, subscription.id, now - DAY) + size > MAX_BYTES_PER_DAY
 
     async def _keep(
         self, subscription: HubSubscription, body: bytes, digest: str, headers: Mapping[str, str], now: datetime
@@ -77,9 +85,8 @@ class PushReceiver:
         await self.blobs.put(key, body, CONTENT_TYPE)
         kept = {name: headers[name][:LONGEST_HEADER] for name in KEPT_HEADERS if name in headers}
         content_type = kept.get("content-type", "")
-        await add_push(
-            self.db, subscription.id, NewPush(digest, key, msgspec.json.encode(kept).decode(), content_type, now)
-        )
+        push = NewPush(digest, key, len(body), msgspec.json.encode(kept).decode(), content_type, now)
+        await add_push(self.db, subscription.id, push)
 
 
 def _sha256(body: bytes) -> str:

@@ -16,13 +16,14 @@ from feedmill.collect.refresh import RefreshTools, refresh_feed
 from feedmill.collect.scheduling.cadence import while_pushed
 from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.errors import BlobMissing
+from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim
 from feedmill.model.fetch_outcome import Freshness, Response, Validators
 from feedmill.model.hosts import host_of
 from feedmill.model.refresh import RawBody, RefreshDecision, Unchanged, Updated
-from feedmill.model.syndication.push import PushedBody
+from feedmill.model.syndication.push import HubMode, PushedBody
 from feedmill.store.database import Step
-from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.feeds.claims import claim_feeds, release_claims
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.hubs.pushes import (
     StoredPush,
@@ -35,10 +36,14 @@ from feedmill.store.hubs.pushes import (
     take_pushes,
 )
 
+log = get_logger(__name__)
+
 AT_ONCE = 20
 SOFT_LIMIT = timedelta(seconds=80)
 # While the feed is being refreshed.
 BUSY_WAIT = timedelta(seconds=1)
+# A push with which so many processes have died is not tried again.
+MAX_ATTEMPTS = 3
 # Longer than secrets are valid: two leases at most.
 KEEP = timedelta(days=90)
 # The status of a raw body that came by a push: there was no response.
@@ -78,15 +83,20 @@ class PushUser:
     async def _use(self, push: StoredPush) -> bool:
         """False if the feed is being refreshed: the push waits."""
         db, now, feed_id = self.tools.db, self.tools.clock(), push.subscription.feed_id
-        claims = await claim_feeds(db, [feed_id], now)
-        if claims:
-            await self._refresh(claims[0], push)
-            return True
-        if not await feeds_of_ids(db, [feed_id]):
+        if push.attempts > MAX_ATTEMPTS:
+            log.error("push_given_up", feed_id=feed_id, hub=push.subscription.hub_url, object_key=push.object_key)
             await drop_push(db, push)
             return True
-        await postpone_push(db, push, now + BUSY_WAIT)
-        return False
+        claims = await claim_feeds(db, [feed_id], now)
+        if claims and _is_wanted(claims[0], push):
+            await self._refresh(claims[0], push)
+            return True
+        if not claims and await feeds_of_ids(db, [feed_id]):
+            await postpone_push(db, push, now + BUSY_WAIT)
+            return False
+        await release_claims(db, claims)
+        await drop_push(db, push)
+        return True
 
     async def _refresh(self, claim: Claim, push: StoredPush) -> None:
         lease_until = push.subscription.lease_until or self.tools.clock()
@@ -111,6 +121,11 @@ class PushUser:
             return None
         raw = RawBody(push.object_key, push.sha256, len(body), push.headers, NO_STATUS, push.received_at)
         return PushedBody(_response(push, body), raw, lease_until)
+
+
+def _is_wanted(claim: Claim, push: StoredPush) -> bool:
+    """Whether the feed still takes pushes: one at rest has no readers, is disabled, or was merged into another."""
+    return push.subscription.wanted is HubMode.SUBSCRIBE and claim.feed.next_fetch_at is not None
 
 
 def _response(push: StoredPush, body: bytes) -> Response:

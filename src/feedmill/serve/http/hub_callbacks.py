@@ -7,7 +7,7 @@ it at once. If this process dies before, the loop that uses pushes does it.
 import asyncio
 
 from starlette.background import BackgroundTask
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -17,6 +17,7 @@ from feedmill.errors import InfrastructureError, TooLarge
 from feedmill.i18n.messages import Message
 from feedmill.library.hubs.callbacks import CALLBACK_PATH
 from feedmill.library.hubs.confirm_intent import answer_hub
+from feedmill.library.hubs.push_turns import PushTurns
 from feedmill.library.hubs.receive_push import SIGNATURE_HEADER, PushReceiver, PushVerdict
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.http.cache_headers import NO_STORE
@@ -26,6 +27,8 @@ HEADERS = INERT_HEADERS | NO_STORE
 # Never a type that a browser would show: it is text of the hub.
 CHALLENGE_TYPE = "application/octet-stream"
 RETRY_SECONDS = "600"
+# How long a hub may take to send a push.
+READ_SECONDS = 60.0
 TOO_LARGE = TooLarge(Message("error.push_too_large"))
 
 
@@ -51,12 +54,15 @@ async def receive(request: Request) -> Response:
         return Response(status_code=202, headers=HEADERS)
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         return Response(status_code=415, headers=HEADERS)
+    turns: PushTurns = request.app.state.push_turns
     try:
-        body = await with_body_limit(request, app.settings.max_feed_bytes, TOO_LARGE).body()
+        async with turns.turn(subscription.id):
+            body = await _read_body(request)
+            verdict = await receiver.receive(subscription, body, request.headers, app.tools.clock())
     except TooLarge:
         return Response(status_code=413, headers=HEADERS | {"Connection": "close"})
-    try:
-        verdict = await receiver.receive(subscription, body, request.headers, app.tools.clock())
+    except (TimeoutError, ClientDisconnect):
+        return Response(status_code=408, headers=HEADERS | {"Connection": "close"})
     except InfrastructureError as error:
         DEPENDENCY_OUTAGES.failed("receive_push", error)
         return Response(status_code=503, headers=HEADERS | {"Retry-After": RETRY_SECONDS})
@@ -64,6 +70,13 @@ async def receive(request: Request) -> Response:
         return Response(status_code=429, headers=HEADERS | {"Retry-After": RETRY_SECONDS})
     task = BackgroundTask(_use_pushes, request) if verdict is PushVerdict.ACCEPTED else None
     return Response(status_code=202, headers=HEADERS, background=task)
+
+
+async def _read_body(request: Request) -> bytes:
+    """The body; raises `TooLarge` or `TimeoutError`."""
+    app: App = request.app.state.app
+    async with asyncio.timeout(READ_SECONDS):
+        return await with_body_limit(request, app.settings.max_feed_bytes, TOO_LARGE).body()
 
 
 async def _use_pushes(request: Request) -> None:

@@ -22,6 +22,7 @@ ADD = insert_new(
     "hub_subscription_id",
     "body_sha256",
     "object_key",
+    "body_bytes",
     "headers",
     "content_type",
     "received_at",
@@ -30,9 +31,9 @@ ADD = insert_new(
 KNOWN = select(_of.id).where(
     _of.hub_subscription_id == bindparam("subscription_id"), _of.body_sha256 == bindparam("sha256")
 )
-COUNT_RECENT = select(func.count().label("n")).where(
-    _of.hub_subscription_id == bindparam("subscription_id"), _of.received_at >= bindparam("since")
-)
+_recent = (_of.hub_subscription_id == bindparam("subscription_id"), _of.received_at >= bindparam("since"))
+COUNT_RECENT = select(func.count().label("n")).where(*_recent)
+SUM_RECENT = select(func.coalesce(func.sum(_of.body_bytes), 0).label("n")).where(*_recent)
 _due = _of.next_attempt_at <= bindparam("now")
 WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
 CLAIMED = (
@@ -40,14 +41,12 @@ CLAIMED = (
     .select_from(hub_pushes.join(hub_subscriptions, hub_subscriptions.c.id == _of.hub_subscription_id))
     .order_by(_of.id)
 )
-LEASES = Leases(hub_pushes, _of.id, _due, WAITING, CLAIMED)
+LEASES = Leases(hub_pushes, _of.id, _due, WAITING, CLAIMED, attempts=_of.attempts)
 release_pushes = LEASES.release
 _claimed = (_of.id == bindparam("push_id"), _of.claim_token == bindparam("token"))
 DONE = hub_pushes.update().where(*_claimed).values(next_attempt_at=None, claim_token=None)
 POSTPONED = (
-    hub_pushes.update()
-    .where(*_claimed)
-    .values(attempts=_of.attempts + 1, next_attempt_at=bindparam("again_at"), claim_token=None)
+    hub_pushes.update().where(*_claimed).values(attempts=0, next_attempt_at=bindparam("again_at"), claim_token=None)
 )
 PUSHED = (
     hub_subscriptions.update()
@@ -65,7 +64,10 @@ PRUNE = hub_pushes.delete().where(_of.received_at < bindparam("before"), _of.nex
 
 @dataclass(frozen=True, slots=True)
 class StoredPush:
-    """A push that waits to be used. `sha256` is that of its body, which is stored under `object_key`."""
+    """A push that waits to be used. `sha256` is that of its body, which is stored under `object_key`.
+
+    `attempts` counts how often it was taken, this time included, since it was last given back.
+    """
 
     id: int
     subscription: HubSubscription
@@ -84,6 +86,7 @@ class NewPush:
 
     sha256: str
     object_key: str
+    body_bytes: int
     headers: str
     content_type: str
     received_at: datetime
@@ -99,6 +102,11 @@ async def count_recent_pushes(db: Database, subscription_id: int, since: datetim
     return int(row["n"])
 
 
+async def count_recent_bytes(db: Database, subscription_id: int, since: datetime) -> int:
+    [row] = await db.query(SUM_RECENT, {"subscription_id": subscription_id, "since": to_iso(since)})
+    return int(row["n"])
+
+
 async def add_push(db: Database, subscription_id: int, new: NewPush) -> None:
     """Adds a push that is due at once; one with the same bytes changes nothing."""
     at = to_iso(new.received_at)
@@ -106,6 +114,7 @@ async def add_push(db: Database, subscription_id: int, new: NewPush) -> None:
         "hub_subscription_id": subscription_id,
         "body_sha256": new.sha256,
         "object_key": new.object_key,
+        "body_bytes": new.body_bytes,
         "headers": new.headers,
         "content_type": new.content_type,
         "received_at": at,

@@ -32,7 +32,8 @@ SETTLED = (
     .where(*_claimed)
     .values(last_error=bindparam("reason"), next_attempt_at=bindparam("again_at"), claim_token=None)
 )
-LAPSED = hub_subscriptions.update().where(*_claimed).values(lease_until=None)
+# Its secret ends with the lease: pushes are known as repeated for a limited time only.
+LAPSED = hub_subscriptions.update().where(*_claimed).values(lease_until=None, secret=None)
 DROP = hub_subscriptions.delete().where(*_claimed)
 
 

@@ -965,6 +965,7 @@ CREATE TABLE IF NOT EXISTS hub_pushes (
   hub_subscription_id BIGINT NOT NULL,
   body_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   object_key VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  body_bytes BIGINT NOT NULL DEFAULT '0',
   headers LONGTEXT NOT NULL,
   content_type LONGTEXT NOT NULL,
   received_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -1053,6 +1053,7 @@ CREATE TABLE IF NOT EXISTS hub_pushes (
   hub_subscription_id BIGINT NOT NULL,
   body_sha256 VARCHAR(64) COLLATE "C" NOT NULL,
   object_key VARCHAR(512) COLLATE "C" NOT NULL,
+  body_bytes BIGINT DEFAULT '0' NOT NULL,
   headers TEXT NOT NULL,
   content_type TEXT NOT NULL,
   received_at VARCHAR(24) COLLATE "C" NOT NULL,

@@ -1022,6 +1022,7 @@ CREATE TABLE IF NOT EXISTS hub_pushes (
   hub_subscription_id INTEGER NOT NULL,
   body_sha256 VARCHAR(64) NOT NULL,
   object_key VARCHAR(512) NOT NULL,
+  body_bytes BIGINT DEFAULT '0' NOT NULL,
   headers TEXT NOT NULL,
   content_type TEXT NOT NULL,
   received_at VARCHAR(24) NOT NULL,

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, UniqueConstraint
 
-from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, count, key, timestamp
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, count, key, size, timestamp
 from feedmill.store.schema.metadata import table
 
 hub_subscriptions = table(
@@ -41,6 +41,7 @@ hub_pushes = table(
     Column("body_sha256", Token, nullable=False),
     # Of the raw body, which is stored before the row.
     Column("object_key", ascii_text(512), nullable=False),
+    size("body_bytes"),
     Column("headers", LongText, nullable=False),
     Column("content_type", LongText, nullable=False),
     timestamp("received_at", required=True),
