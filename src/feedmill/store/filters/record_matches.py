@@ -1,6 +1,6 @@
 """Steps that record what filters matched among the new entries of a refresh, and do what they say.
 
-They follow the steps that add the entries and their unread rows. There are as many of them for one filter as for many.
+They follow the steps that add the entries and their unread rows. There are as many of them for two filters as for many.
 First come the rows of the filters, which are locked: a user who is deleted meanwhile is no error.
 """
 
@@ -168,8 +168,9 @@ def _steps_to_record(same: Mapping[str, Any], matched: Sequence[MatchedFilter]) 
         for (action, target_id), guids in each.changes.items():
             rows = by_statement.setdefault(CONDITIONAL_EFFECTS.get(action, EFFECTS), [])
             rows += [(each.filter_id, guid, str(action), target_id) for guid in guids]
+    ids = [each.filter_id for each in matched]
     return [
-        Step(LOCK_FILTERS, {"filters": as_list([each.filter_id for each in matched])}),
+        *([Step(LOCK_FILTERS, {"filters": as_list(ids)})] if len(ids) > 1 else []),
         *(Step(statement, {**same, "hits": some}) for some in as_rows(hits) for statement in (COUNT_HITS, HITS)),
         *(
             Step(statement, {**same, "effects": some})
