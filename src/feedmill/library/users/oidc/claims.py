@@ -64,4 +64,7 @@ def account_name(provider: IdentityProvider, claims: Mapping[str, Any]) -> str:
 
 
 def _text(value: str | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else value.replace("\0", "")
+    """Without what no database can store: NUL, and halves of characters."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.replace("\0", "").encode("utf-8", "replace").decode()

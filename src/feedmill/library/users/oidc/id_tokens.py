@@ -52,7 +52,9 @@ def verify_id_token(
         claims.validate(now=int(now.timestamp()), leeway=LEEWAY_SECONDS)
     except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadIdToken(type(error).__name__) from error
-    if not isinstance(claims["sub"], str) or not 1 <= len(claims["sub"]) <= 255:
+    # As OpenID Connect Core has it: at most 255 ASCII characters.
+    subject = claims["sub"]
+    if not (isinstance(subject, str) and 1 <= len(subject) <= 255 and subject.isascii() and subject.isprintable()):
         raise BadIdToken("sub")
     return dict(claims)
 

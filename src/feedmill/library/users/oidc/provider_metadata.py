@@ -19,6 +19,7 @@ KEPT_SECONDS = 3600
 KEYS_AGAIN_SECONDS = 60
 MOST_KEYS = 50
 WELL_KNOWN = "/.well-known/openid-configuration"
+NOT_IN_URLS = frozenset(' "<>\\^`{|}')
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint", "end_session_endpoint")
 _OPTIONAL = ("userinfo_endpoint", "end_session_endpoint")
 
@@ -104,7 +105,7 @@ def _is_endpoint(url: str, provider: IdentityProvider) -> bool:
     except ValueError:
         return False
     schemes = ("https",) if provider.issuer.startswith("https:") else ("https", "http")
-    return parts.scheme in schemes and has_host and url.isascii() and url.isprintable() and " " not in url
+    return parts.scheme in schemes and has_host and url.isascii() and url.isprintable() and not set(url) & NOT_IN_URLS
 
 
 def _read_keys(provider: IdentityProvider, found: dict[str, Any]) -> list[dict[str, Any]]:
