@@ -6,6 +6,7 @@ from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.store.database import Step
 from feedmill.store.filters.apply_filters import LabelledEntry, steps_to_block_entries, steps_to_label_entries
 from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
+from feedmill.store.stories.drop_read_copies import steps_to_drop_unread_of
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 GUIDS = ("a", "b")
@@ -36,4 +37,6 @@ def test_the_rules_of_many_subscribers_need_as_many_statements_as_those_of_one()
     blocked = steps_to_block_entries(1, dict.fromkeys(range(200), GUIDS))
     labelled = steps_to_label_entries(1, [LabelledEntry(number, number, "a") for number in range(200)])
 
-    assert (statement_count(blocked), statement_count(labelled)) == (2, 1)
+    read_before = steps_to_drop_unread_of(1, dict.fromkeys(range(200), GUIDS))
+
+    assert (statement_count(blocked), statement_count(labelled), statement_count(read_before)) == (2, 1, 2)
