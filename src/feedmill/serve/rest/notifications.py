@@ -120,12 +120,12 @@ async def add_browser(app: TheApp, who: Writer, new: NewBrowser) -> TargetRespon
     return _response(await app.notifications.create_browser(who.user.id, subscription, _settings(new)))
 
 
-@router.get("/{target_id}", responses=problem_responses(404))
+@router.get("/{target_id:int}", responses=problem_responses(404))
 async def read_notification_target(app: TheApp, who: Reader, target_id: PathId) -> TargetResponse:
     return _response(await app.notifications.one(who.user.id, target_id))
 
 
-@router.patch("/{target_id}", responses=problem_responses(404))
+@router.patch("/{target_id:int}", responses=problem_responses(404))
 async def change_notification_target(
     app: TheApp, who: Writer, target_id: PathId, changes: TargetChanges
 ) -> TargetResponse:
@@ -141,13 +141,13 @@ async def change_notification_target(
     return _response(await app.notifications.change(who.user.id, target_id, settings, changes.url or ""))
 
 
-@router.delete("/{target_id}", status_code=204, responses=problem_responses(404))
+@router.delete("/{target_id:int}", status_code=204, responses=problem_responses(404))
 async def delete_notification_target(app: TheApp, who: Writer, target_id: PathId) -> None:
     """Deletes a target with what waits for it."""
     await app.notifications.delete(who.user.id, target_id)
 
 
-@router.post("/{target_id}/test", status_code=202, responses=problem_responses(404))
+@router.post("/{target_id:int}/test", status_code=202, responses=problem_responses(404))
 async def test_notification_target(app: TheApp, who: Writer, target_id: PathId) -> TargetResponse:
     """Sends a test message within seconds, also if it is paused; `last_success_at` or `last_error` has the result."""
     await app.notifications.test(who.user.id, target_id)
