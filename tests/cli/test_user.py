@@ -1,8 +1,10 @@
 """`feedmill user`: accounts from the command line; a password is never a command-line argument."""
 
+import gzip
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -107,7 +109,7 @@ def test_somebody_is_invited_with_a_link(tmp_path: Path) -> None:
     assert too_early.returncode == 2
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sign-in-link/[\w-]{43}\n", invited.stdout)
     assert "bob\treader\tactive" in feedmill("user", "list", cwd=tmp_path).stdout
-    assert_one_line(taken)
+    assert_one_line(taken, "taken", code=2)
 
 
 def test_a_link_is_made_for_an_active_account_only(tmp_path: Path) -> None:
@@ -134,3 +136,27 @@ async def test_two_factors_of_the_last_admin_are_turned_off_from_the_command_lin
         "two-factor authentication of alice is off: the password alone signs in again\n",
         "alice has no two-factor authentication; nothing was changed\n",
     ]
+
+
+async def test_a_backup_has_the_second_factor_encrypted_and_a_check_says_if_the_key_is_wrong(tmp_path: Path) -> None:
+    feedmill("user", "add", "alice", cwd=tmp_path, typed="correct horse\n")
+    settings = load_settings(data=str(tmp_path / "data"))
+    async with open_migrated_database(settings) as db:
+        alice = await user_of_name(db, "alice")
+        assert alice is not None
+        factor = await set_up_two_factor(db, alice, "correct horse", datetime.now(UTC), Encryption.of(settings))
+    restored, other = {"data": str(tmp_path / "restored")}, {"secret_key": token_hex(32)}
+
+    feedmill("backup", "--portable", "kept", cwd=tmp_path)
+    feedmill("backup", "--restore", "kept", cwd=tmp_path, settings=restored)
+    with_key = {"secret_key": (tmp_path / "data" / "secret.key").read_text().strip()}
+    checks = [feedmill("check", cwd=tmp_path, settings=restored | each) for each in (with_key, other)]
+
+    assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file() and _contains(path, factor.secret)]
+    assert "FAIL secret_key" not in checks[0].stdout
+    assert "1 user has a second factor that the setting secret_key does not decrypt" in checks[1].stdout
+
+
+def _contains(path: Path, secret: str) -> bool:
+    data = path.read_bytes()
+    return secret.encode() in (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)

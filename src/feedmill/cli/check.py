@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
@@ -22,6 +22,7 @@ from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarati
 from feedmill.collect.declared.feeds_file_paths import feeds_file_pattern
 from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, CallerError, DatabaseError, FeedmillError
+from feedmill.library.users.second_factor import ENCRYPTION_PURPOSE as SECOND_FACTOR_PURPOSE
 from feedmill.model.encrypted import Encrypted
 from feedmill.outbound.encrypted_options import ENCRYPTION_PURPOSE
 from feedmill.secret_key import key_location
@@ -33,6 +34,7 @@ from feedmill.store.feeds.declared_feeds import count_declared_feeds
 from feedmill.store.feeds.read_feeds import feeds_with_http_options
 from feedmill.store.migrations import pending_migrations
 from feedmill.store.schema import feeds, instance_state
+from feedmill.store.users.two_factor import all_totp_secrets
 
 MIN_FREE_BYTES = 500_000_000
 # A correct clock can't show a time before this code was written.
@@ -204,12 +206,13 @@ async def _declared_feeds(settings: Settings) -> int:
 
 
 async def _secret_key(settings: Settings) -> str:
-    """Whether the logins of feeds can be decrypted."""
+    """Whether the logins of feeds and the secrets of second factors can be decrypted."""
     encryption = Encryption.of(settings)
     try:
-        logins = await _logins(settings)
+        logins, factors = await _secrets(settings)
     except (DatabaseError, BadSetting):
         return "not known without the database"
+    _check_second_factors(settings, encryption, factors)
     unreadable = sum(1 for login in logins if not encryption.can_decrypt(login, ENCRYPTION_PURPOSE))
     if unreadable:
         have = pluralize(unreadable, "feed has a login", "feeds have a login")
@@ -218,10 +221,23 @@ async def _secret_key(settings: Settings) -> str:
     return f"decrypts the logins of {pluralize(len(logins), 'feed')}" if logins else "no feed has a login"
 
 
-async def _logins(settings: Settings) -> list[Encrypted]:
+def _check_second_factors(settings: Settings, encryption: Encryption, factors: Sequence[Encrypted]) -> None:
+    unreadable = sum(1 for secret in factors if not encryption.can_decrypt(secret, SECOND_FACTOR_PURPOSE))
+    if unreadable:
+        have = pluralize(unreadable, "user has a second factor", "users have a second factor")
+        raise CheckFailed(
+            f"{have} that {key_location(settings)} does not decrypt: put the right key there, or into old_secret_keys;"
+            " until then recovery codes work, and 'feedmill user two-factor-off NAME'"
+        )
+
+
+async def _secrets(settings: Settings) -> tuple[list[Encrypted], list[Encrypted]]:
+    """The logins of feeds, and the secrets of second factors."""
     db = open_database(settings)
     try:
-        feeds = [] if await pending_migrations(db) else await feeds_with_http_options(db)
-        return [feed.http_options for feed in feeds if feed.http_options]
+        if await pending_migrations(db):
+            return [], []
+        feeds = await feeds_with_http_options(db)
+        return [feed.http_options for feed in feeds if feed.http_options], await all_totp_secrets(db)
     finally:
         await db.close()

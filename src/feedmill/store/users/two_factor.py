@@ -19,6 +19,7 @@ from feedmill.store.users.users import step_to_lock_user
 # Not insert_new: turning it on twice at the same time must fail, with the whole batch.
 ADD_SECRET = insert(totp_secrets, "user_id", "secret", "last_step")
 SECRET = select(totp_secrets.c.secret).where(totp_secrets.c.user_id == bindparam("of_user"))
+ALL_SECRETS = select(totp_secrets.c.secret).order_by(totp_secrets.c.user_id)
 # A code that was accepted before, or an older one, changes no row.
 USE_STEP = (
     totp_secrets.update()
@@ -80,6 +81,11 @@ async def replace_recovery_codes(
 async def read_totp_secret(db: Database, user_id: int) -> Encrypted | None:
     rows = await db.query(SECRET, {"of_user": user_id})
     return Encrypted(rows[0]["secret"]) if rows else None
+
+
+async def all_totp_secrets(db: Database) -> list[Encrypted]:
+    """The secrets of all users, for a check of the key."""
+    return [Encrypted(row["secret"]) for row in await db.query(ALL_SECRETS)]
 
 
 async def use_totp_step(db: Database, user_id: int, step: int) -> bool:
