@@ -38,6 +38,7 @@ BENCHES = {
     "long_list": ("Reading on in the browser", []),
     "push": ("Pushes of hubs", []),
     "pools": ("Pools", ["--items", "10000"]),
+    "raised_entries": ("Raised entries first", ["--entries", "50000"]),
     "story_index": ("Stories in a large library", ["--entries", "50000"]),
     "stories": ("Finding the same article in several feeds", []),
     "stalls": ("Responding while hostile texts are parsed", []),

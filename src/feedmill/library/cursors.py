@@ -17,7 +17,7 @@ Key = TypeVar("Key", int, str)
 
 _TIME = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z"
 _PLACE = re.compile(rf"({_TIME}) (\d{{1,16}})", re.ASCII)
-_LIST = re.compile(rf"({_TIME} \d{{1,16}})(?: ({_TIME} \d{{1,16}}) ({_TIME}))?", re.ASCII)
+_LIST = re.compile(rf"({_TIME} \d{{1,16}})(?: ({_TIME} \d{{1,16}}) (\d{{1,16}}) ({_TIME}))?", re.ASCII)
 
 
 class BadCursor(NotFound):
@@ -58,8 +58,9 @@ def to_list_cursor(place: ListCursor) -> str:
     """The cursor for a list that may show raised entries first."""
     if place.raised is None:
         return to_cursor(place.position)
-    last = place.raised.last
-    return cursor_at(f"{place.position.at} {place.position.entry_id} {last.at} {last.entry_id} {place.raised.until}")
+    position, raised = place.position, place.raised
+    shown = f"{raised.last.at} {raised.last.entry_id} {raised.lowest_id} {raised.until}"
+    return cursor_at(f"{position.at} {position.entry_id} {shown}")
 
 
 def from_list_cursor(cursor: str) -> ListCursor:
@@ -67,7 +68,9 @@ def from_list_cursor(cursor: str) -> ListCursor:
     read = _LIST.fullmatch(key_at(cursor, str))
     if read is None:
         raise BadCursor
-    raised = RaisedRange(_read_position(read[2]), read[3]) if read[2] else None
+    if not read[2]:
+        return ListCursor(_read_position(read[1]))
+    raised = RaisedRange(_read_position(read[2]), min(int(read[3]), LARGEST_ID), read[4])
     return ListCursor(_read_position(read[1]), raised)
 
 

@@ -43,9 +43,13 @@ class ListPosition:
 
 @dataclass(frozen=True, slots=True)
 class RaisedRange:
-    """The entries that a list showed first: those up to a position that filters had raised by a time."""
+    """The entries that a list showed first: those up to a position that filters had raised by a time.
+
+    None of them has a lower id than `lowest_id`.
+    """
 
     last: ListPosition
+    lowest_id: int
     until: str
 
 

@@ -239,7 +239,7 @@ async def test_raised_entries_alone_are_a_list_with_pages(library: RaisedLibrary
     assert first.as_of == library.ids["h"]
 
 
-@pytest.mark.parametrize("raised", [None, RaisedRange(ListPosition(to_iso(NOW), 2**53 - 1), to_iso(NOW))])
+@pytest.mark.parametrize("raised", [None, RaisedRange(ListPosition(to_iso(NOW), 2**53 - 1), 2**53 - 1, to_iso(NOW))])
 def test_a_cursor_says_what_was_shown_first(raised: RaisedRange | None) -> None:
     place = ListCursor(ListPosition(to_iso(NOW), 2**53 - 1), raised)
 
@@ -247,7 +247,7 @@ def test_a_cursor_says_what_was_shown_first(raised: RaisedRange | None) -> None:
     assert len(to_list_cursor(place)) < 200
 
 
-@pytest.mark.parametrize("rest", ["", " ", f" {to_iso(NOW)}", f" {to_iso(NOW)} {2**53} {to_iso(NOW)}"])
+@pytest.mark.parametrize("rest", ["", " ", f" {to_iso(NOW)}", f" {to_iso(NOW)} {2**53} 1 {to_iso(NOW)}"])
 def test_other_cursors_are_refused(rest: str) -> None:
     with pytest.raises(BadCursor):
         from_list_cursor(cursor_at(f"{to_iso(NOW)} {2**53 if not rest else 1}{rest}"))

@@ -157,7 +157,7 @@ class RaisedEntries:
 
     @property
     def range(self) -> RaisedRange | None:
-        return RaisedRange(self.positions[-1], self.until) if self.positions else None
+        return RaisedRange(self.positions[-1], min(self.ids), self.until) if self.positions else None
 
     @property
     def last_id(self) -> int | None:
