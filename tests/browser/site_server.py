@@ -31,17 +31,19 @@ class SiteServer:
 
 
 @contextmanager
-def run_site_server(folder: Path, prepare: Callable[[Site], Awaitable[None]] | None = None) -> Iterator[SiteServer]:
-    """A running server for the block. `prepare` is awaited before the server starts."""
+def run_site_server(
+    folder: Path, prepare: Callable[[Site], Awaitable[None]] | None = None, port: int = 0, **settings: Any
+) -> Iterator[SiteServer]:
+    """A running server for the block, by default on any port. `prepare` is awaited before the server starts."""
     ready, leave = threading.Event(), asyncio.Event()
     opened: list[SiteServer] = []
     failed: list[BaseException] = []
 
     async def live() -> None:
-        async with Web() as web, running_site(folder, web) as site:
+        async with Web() as web, running_site(folder, web, **settings) as site:
             if prepare is not None:
                 await prepare(site)
-            async with _listening(site) as origin:
+            async with _listening(site, port) as origin:
                 opened.append(SiteServer(origin, site, asyncio.get_running_loop()))
                 ready.set()
                 await leave.wait()
@@ -68,9 +70,9 @@ def run_site_server(folder: Path, prepare: Callable[[Site], Awaitable[None]] | N
 
 
 @asynccontextmanager
-async def _listening(site: Site) -> AsyncIterator[str]:
+async def _listening(site: Site, port: int) -> AsyncIterator[str]:
     with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+        listening.bind(("127.0.0.1", port))
         # The server listens only once its task runs; a browser may ask before.
         listening.listen()
         config = uvicorn.Config(site.asgi, log_config=None, lifespan="off", timeout_graceful_shutdown=1)

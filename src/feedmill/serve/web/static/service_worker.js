@@ -23,7 +23,7 @@ addEventListener("fetch", (event) => {
   if (url.origin !== location.origin) return;
   const leaves = url.pathname === "/logout" && request.method === "POST";
   if (leaves) event.waitUntil(endPushes());
-  if (leaves || url.pathname === "/login") event.waitUntil(forget());
+  if (leaves || /^\/(login|sign-in-link)(\/|$)/.test(url.pathname)) event.waitUntil(forget());
   if (request.method !== "GET") return;
   if (url.pathname.startsWith("/static/")) event.respondWith(caches.match(request).then((kept) => kept ?? fetch(request)));
   else if (request.mode === "navigate") event.respondWith(page(event, url));

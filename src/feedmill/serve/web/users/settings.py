@@ -120,20 +120,12 @@ async def _sign_in_values(request: Request) -> dict[str, Any]:
     """What the sections on the password and on identity providers show."""
     app, caller = the_app(request), request.state.caller
     names = {provider.issuer: provider.label for provider in app.settings.oidc}
-    linked = [
-        {
-            "id": each.id,
-            "provider": names.get(each.issuer, each.issuer),
-            "label": each.label,
-            "issuer": each.issuer,
-            "last_used_at": each.last_used_at,
-        }
-        for each in await list_identities(app.db, caller)
-    ]
+    linked = await list_identities(app.db, caller)
+    issuers = {identity.issuer for identity in linked}
     return {
         "may_use_password": app.settings.password_sign_in and caller.user.has_password,
-        "identities": linked,
-        "providers": app.settings.oidc,
+        "identities": [asdict(each) | {"provider": names.get(each.issuer, each.issuer)} for each in linked],
+        "providers": [provider for provider in app.settings.oidc if provider.issuer not in issuers],
     }
 
 
