@@ -40,6 +40,9 @@ RECORD_NOTIFICATIONS = """() => {
   registration.showNotification = async (title, { body, data }) => shown.push({ title, body, data });
   // A click of a person would allow it.
   WindowClient.prototype.focus = async function () { return this; };
+  self.opened = [];
+  const { navigate } = WindowClient.prototype;
+  WindowClient.prototype.navigate = function (url) { opened.push(url); return navigate.call(this, url); };
 }"""
 CLICK = """(path) => {
   const event = new ExtendableEvent("notificationclick");
@@ -129,7 +132,9 @@ def test_a_push_is_shown_by_the_service_worker(browser_user: BrowserUserMaker, s
     assert shown == [{"title": pushed["title"], "body": pushed["body"], "data": pushed["path"]}]
 
 
-def test_a_click_on_a_notification_opens_its_page_and_no_other_site(browser_user: BrowserUserMaker) -> None:
+def test_a_click_on_a_notification_opens_its_page_and_no_other_site(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
     alice = with_worker(browser_user)
     worker = _worker(alice)
 
@@ -138,3 +143,4 @@ def test_a_click_on_a_notification_opens_its_page_and_no_other_site(browser_user
 
     alice.page.wait_for_url("**/starred")
     assert worker.evaluate("closed")
+    assert worker.evaluate("opened") == [f"{site_server.origin}/starred"]
