@@ -35,6 +35,8 @@ BENCHES = {
     "library": ("Reading and searching", ["--entries", "50000"]),
     "filters": ("Filters", ["--entries", "50000", "--rounds", "6"]),
     "reader_apps": ("Synchronizing reader apps", ["--databases", "sqlite", "--rounds", "3"]),
+    "mcp_tools": ("Tools of assistants", ["--entries", "20000", "--databases", "sqlite"]),
+    "output_feeds": ("Output feeds", ["--entries", "20000", "--databases", "sqlite"]),
     "long_list": ("Reading on in the browser", []),
     "push": ("Pushes of hubs", []),
     "pools": ("Pools", ["--items", "10000"]),
