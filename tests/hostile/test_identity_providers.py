@@ -123,6 +123,7 @@ async def test_a_genuine_answer_signs_in(site: Site, provider: ScriptedProvider)
         {"nonce": "another"},
         {"nonce": None},
         {"aud": "another client"},
+        {"aud": "another client", "azp": "feedmill"},
         {"aud": ["feedmill", "another client"]},
         {"aud": ["feedmill", "another client"], "azp": "another client"},
         {"iss": "http://evil.example"},
@@ -206,6 +207,17 @@ async def test_the_answer_of_one_provider_is_not_taken_for_that_of_another(
     assert_refused(await again.finish("other"))
 
 
+async def test_the_cookie_of_one_provider_is_not_taken_for_that_of_another(
+    site: Site, provider: ScriptedProvider
+) -> None:
+    """Its path keeps a browser from sending it; whoever writes requests by hand gains nothing either."""
+    begun = await begin(site, "other")
+    provider.id_token = provider.token(provider.claims(begun.nonce))
+    forger = await site.browser(Cookie=f"feedmill_oidc={begun.browser.cookies['feedmill_oidc']}")
+
+    assert_refused(await BegunByBrowser(forger, begun.state, begun.nonce).finish("home"))
+
+
 async def test_an_issuer_that_was_promised_must_be_sent(site: Site, provider: ScriptedProvider) -> None:
     provider.metadata["authorization_response_iss_parameter_supported"] = True
     begun = await begin(site)
@@ -251,7 +263,7 @@ async def test_a_state_is_used_once_though_the_provider_takes_its_code_again(
 
 async def test_a_sign_in_ends_after_ten_minutes(site: Site, provider: ScriptedProvider) -> None:
     begun = await begin(site)
-    provider.id_token = provider.token(provider.claims(begun.nonce))
+    provider.id_token = provider.token(provider.claims(begun.nonce, exp=int(time.time()) + 3600))
     single_sign_on = site.app.single_sign_on
     clock = single_sign_on.clock
     object.__setattr__(single_sign_on, "clock", lambda: clock() + LIFETIME + timedelta(seconds=1))
@@ -306,6 +318,14 @@ async def test_hostile_metadata_is_refused(site: Site, provider: ScriptedProvide
 
     assert_refused(answer, 502)
     assert "<script>" not in answer.text.partition("<main")[2]
+
+
+async def test_redirects_of_a_provider_are_not_followed(site: Site, provider: ScriptedProvider) -> None:
+    provider.web.serve("/elsewhere", _json(provider.metadata), provider.host)
+    provider.web.serve("/.well-known/openid-configuration", Answer(b"", 302, {"Location": "/elsewhere"}), provider.host)
+
+    assert_refused(await (await site.browser()).get("/login/oidc/home"), 502)
+    assert provider.web.seen("/elsewhere") == []
 
 
 async def test_metadata_leads_to_no_private_address_of_another_server(site: Site, provider: ScriptedProvider) -> None:
