@@ -89,6 +89,16 @@ def _output_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -
     return PageSetup(before={"$ feedmill output-feed lists alice": _add_alice})
 
 
+def _filters(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    def add_alice_with_a_feed(operator: Operator) -> None:
+        operator.shell(f"feedmill user add alice && feedmill add --user alice {feed_url}")
+
+    return PageSetup(
+        names={"in:title rust release": "herons"},
+        before={"feedmill filter try alice 'in:title rust release'": add_alice_with_a_feed},
+    )
+
+
 def _mcp(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
     return PageSetup(before={'$ feedmill user key alice --for "Claude Code" --scope read --scope write': _add_alice})
 
@@ -274,6 +284,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "coming-from.md": _coming_from,
     "declared-feeds.md": _declared_feeds,
     "embedded.md": _embedded,
+    "filters.md": _filters,
     "mcp.md": _mcp,
     "output-feeds.md": _output_feeds,
     "single-sign-on.md": _single_sign_on,
