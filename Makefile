@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Test processes at once, each with servers of its own.
 WORKERS ?= 3
-# Those of make check wait for nothing, and each imports all tests: no more than there are cores.
-CHECK_WORKERS ?= $(shell nproc)
+# Those of make check wait for little, and each imports all tests: one more than there are cores.
+CHECK_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Our own code, from where it lies. What builds it is locked too, and stays out of the environment.

@@ -46,6 +46,8 @@ PROCESS_FOLDERS = (
     "tests/design_programs",
     "tests/faults",
     "tests/reader_programs",
+    "tests/serve/mcp",
+    "tests/websub",
 )
 # Processes that a test of `make check` may start: the product's parser of large feeds, mounts of small disks, and
 # programs that Python runs to identify the machine.

@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 FORM = "application/x-www-form-urlencoded"
+# How soon the thread notices that it shall end.
+POLL_SECONDS = 0.01
 PATIENCE = 60
 # Types that a browser does not run.
 SAFE_TYPES = ("application/octet-stream", "text/plain")
@@ -217,7 +219,7 @@ def running_hub(**options: Any) -> Iterator[WebSubHub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     server.daemon_threads = True
     hub.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, name="websub hub", daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), name="websub hub", daemon=True)
     thread.start()
     try:
         yield hub
