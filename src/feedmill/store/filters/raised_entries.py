@@ -72,6 +72,8 @@ def raised_statement(kind: ListKind) -> Select[Any]:
     listed = (
         select(entries.c.sort_at.label("sort_at"), entries.c.id.label("id"), subscription_id.label("subscription_id"))
         .select_from(raised.join(entries, entries.c.id == raised.c.entry_id))
+        # It has no more rows. The limit keeps PostgreSQL from applying the conditions below to all entries first.
+        .limit(literal_number(MOST_LOOKED_AT))
         .subquery("listed")
     )
     keys = (listed.c.sort_at, listed.c.id)
