@@ -56,7 +56,8 @@ class NewsboatReader:
             opened.wait_for(FEEDS)
             yield NewsboatInterface(opened)
             opened.press("Q")
-            opened.wait_for_end()
+            # Then all is saved. Version 2.36 sometimes crashes after it, when it frees its memory.
+            opened.wait_for_end("Cleaning up cache...done.")
 
     @property
     def _environment(self) -> dict[str, str]:

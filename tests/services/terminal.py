@@ -52,11 +52,13 @@ class Terminal:
         self._wait_until(is_shown, f"the screen does not show {pattern!r}")
         return found[0]
 
-    def wait_for_end(self) -> None:
-        """Waits until the program has ended by itself, with success."""
-        self._wait_until(
-            lambda: self._exit_status.exists() and self._exit_status.read_text() == "0\n", "it did not end"
-        )
+    def wait_for_end(self, last_words: str = "") -> None:
+        """Waits until the program has ended by itself, with success or after its last words."""
+        self._wait_until(self._exit_status.exists, "it did not end")
+        self._wait_until(lambda: self._has_ended_well(last_words), "it did not end well")
+
+    def _has_ended_well(self, last_words: str) -> bool:
+        return self._exit_status.read_text() == "0\n" or bool(last_words and last_words in self.screen())
 
     def _wait_until(self, condition: Callable[[], bool], otherwise: str) -> None:
         try:
