@@ -110,16 +110,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 output_feeds=announcer.announcement_writes,
             )
             tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)
-            images = ImageTools(
-                db,
-                blobs,
-                image_client,
-                tools.outage,
-                ImageStorageLimit(db, settings.images_total_bytes),
-                settings.images_at_once,
-                timedelta(seconds=settings.host_gap),
-                encryption=encryption,
-            )
+            images = _image_tools(settings, tools, image_client)
             full_texts, icons = FullTextFetcher(db, task_client), IconFetcher(db, task_client)
             async with ImageViewer(images) as image_viewer:
                 yield App(
@@ -144,6 +135,19 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                     PushUser(tools),
                     make_single_sign_on(settings, db, provider_requests, encryption),
                 )
+
+
+def _image_tools(settings: Settings, tools: RefreshTools, client: Client) -> ImageTools:
+    return ImageTools(
+        tools.db,
+        tools.blobs,
+        client,
+        tools.outage,
+        ImageStorageLimit(tools.db, settings.images_total_bytes),
+        settings.images_at_once,
+        timedelta(seconds=settings.host_gap),
+        encryption=tools.encryption,
+    )
 
 
 @asynccontextmanager
