@@ -1,6 +1,6 @@
 """Runs every benchmark and writes `docs/benchmarks.md` with its plots: `python bench/all.py [name …]`.
 
-Each runs in its own process, one after another, because they would disturb each other. All take under 15 minutes on two
+Each runs in its own process, one after another, because they would disturb each other. All take under 20 minutes on two
 cores. A benchmark that fails is reported and fails the run; the page is then not changed.
 """
 
@@ -22,7 +22,7 @@ from report import format_cell
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images"
-# The title of each benchmark, and arguments with which all of them take less than 15 minutes.
+# The title of each benchmark, and arguments with which all of them take less than 20 minutes.
 BENCHES = {
     "start": ("Starting", []),
     "parse": ("Reading feeds", []),

@@ -52,13 +52,13 @@ class Terminal:
         self._wait_until(is_shown, f"the screen does not show {pattern!r}")
         return found[0]
 
-    def wait_for_end(self, last_words: str = "") -> None:
-        """Waits until the program has ended by itself, with success or after its last words."""
+    def wait_for_end(self, final_text: str = "") -> None:
+        """Waits until the program has ended by itself, with success or after it has shown this text."""
         self._wait_until(self._exit_status.exists, "it did not end")
-        self._wait_until(lambda: self._has_ended_well(last_words), "it did not end well")
+        self._wait_until(lambda: self._has_ended_well(final_text), "it did not end well")
 
-    def _has_ended_well(self, last_words: str) -> bool:
-        return self._exit_status.read_text() == "0\n" or bool(last_words and last_words in self.screen())
+    def _has_ended_well(self, final_text: str) -> bool:
+        return self._exit_status.read_text() == "0\n" or bool(final_text and final_text in self.screen())
 
     def _wait_until(self, condition: Callable[[], bool], otherwise: str) -> None:
         try:
