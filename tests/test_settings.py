@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from feedmill.data_folder import is_checkout
 from feedmill.errors import BadSetting
 from feedmill.settings import PREFIX, Settings, load_settings
 
@@ -173,3 +174,17 @@ def test_a_bad_value_is_reported_with_what_is_expected(name: str) -> None:
 @pytest.mark.parametrize("text", ["true", "1", "Yes", "on"])
 def test_a_switch_is_read_as_people_write_it(text: str) -> None:
     assert load_settings(registration=text).registration is True
+
+
+def test_the_root_of_a_copy_of_the_project_is_recognised(tmp_path: Path) -> None:
+    installed = tmp_path / "lib" / "python3.11" / "site-packages" / "feedmill"
+    installed.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").touch()
+
+    assert is_checkout(Path(__file__).parents[1])
+    assert not is_checkout(installed.parents[1])
+    assert not is_checkout(tmp_path)
+
+
+def test_in_a_copy_of_the_project_the_data_lies_in_the_current_folder() -> None:
+    assert (load_settings().data, load_settings().origin("data")) == (Path("data"), "default")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import SplitResult, urlsplit
 
+from feedmill.data_folder import CHECKOUT_FOLDER, default_data_folder
 from feedmill.errors import BadSetting
 from feedmill.identity_providers import IdentityProvider, read_identity_providers
 from feedmill.model.hosts import parse_host
@@ -144,7 +145,7 @@ class Settings:
     fields: ClassVar[Mapping[str, SettingField]]
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict, repr=False)
 
-    data: Path = Field(Path("data"))
+    data: Path = Field(CHECKOUT_FOLDER)
     database: str = Field("")
     database_token: SecretStr = Field(SecretStr(""))
     d1_statements: int = Field(1000, ge=10, le=1000)
@@ -236,7 +237,10 @@ def load_settings(**given: Any) -> Settings:
             problems.append(str(error))
     if problems:
         raise BadSetting("; ".join(problems))
-    return Settings(**values, origins={name: _origin(name, from_command_line) for name in values})
+    origins = {name: _origin(name, from_command_line) for name in values}
+    if "data" not in values:
+        values["data"] = default_data_folder()
+    return Settings(**values, origins=origins)
 
 
 def _parse(name: str, value: object, from_command_line: Mapping[str, Any]) -> Any:

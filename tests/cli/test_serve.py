@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from feedmill import __version__
 from feedmill.model.feed import Feed
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.feeds.add_feeds import add_feed
@@ -41,6 +42,11 @@ def test_a_server_prints_the_address_to_open(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
         server.stop()
         assert f"open {server.address}\n" in server.printed()
+
+
+def test_the_first_line_of_a_server_says_where_its_data_is(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        assert server.printed().splitlines()[0] == f"Feedmill {__version__} keeps its data in {tmp_path / 'data'}"
 
 
 def test_a_second_start_is_fast(tmp_path: Path) -> None:

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 from feedmill.archive import store_ownership
 from feedmill.archive import object_keys
 from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
-from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, list_state_name, pool_list_name, used_ids_name
+from feedmill.coordination.pool_queues import (
+    FILL_LOCK_LENGTH,
+    fill_lock_name,
+    list_state_name,
+    pool_list_name,
+    used_ids_name,
+)
 from feedmill.coordination.presence import PRESENCE_TIMEOUT
 from feedmill.coordination.redis_slots_and_locks import host_key, pause_key
 from feedmill.coordination.redis_presence import PRESENCE_KEY

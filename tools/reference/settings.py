@@ -4,6 +4,9 @@ from feedmill.setting_fields import SecretStr, SettingField
 from feedmill.settings import FILE_NAME, PREFIX, Settings
 from reference import MADE
 
+# Settings whose default depends on the installation; their descriptions say how.
+COMPUTED_DEFAULTS = {"data"}
+
 
 def page() -> str:
     parts = [
@@ -27,6 +30,8 @@ def setting(name: str, field: SettingField) -> str:
 
 
 def default(field: SettingField) -> str:
+    if field.name in COMPUTED_DEFAULTS:
+        return "see above"
     value = field.default
     if isinstance(value, SecretStr):
         value = value.get_secret_value()

@@ -5,6 +5,7 @@ import sys
 import click
 import uvloop
 
+from feedmill import __version__
 from feedmill.app import build_app
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
@@ -29,6 +30,7 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
+    click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
     warn_of_wide_permissions(settings)
     async with (
         build_app(settings) as app,
@@ -38,5 +40,5 @@ async def _serve(settings: Settings) -> None:
     ):
         click.echo(f"Feedmill is running: open {public_address(settings)}")
         if sys.stdout.isatty():
-            click.echo(f"Its data is in {settings.data}. Stop it with Ctrl+C.")
+            click.echo("Stop it with Ctrl+C.")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

@@ -1,0 +1,90 @@
+"""Builds the wheel as a release does, and installs it into an environment of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cli import command
+from tests.cli.command import Server
+
+ROOT = Path(__file__).parents[2]
+UV = Path(sys.executable).parent / "uv"
+LONGEST_COMMAND = 300
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An environment with Feedmill in it."""
+
+    environment: Path
+
+    @property
+    def packages(self) -> Path:
+        [packages] = self.environment.glob("lib/*/site-packages")
+        return packages
+
+    def run(self, folder: Path, *words: str, typed: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command in a folder that is also the home of its user."""
+        return subprocess.run(
+            [self.environment / "bin" / "feedmill", *words],
+            cwd=folder,
+            env=self._variables(folder, **env),
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_COMMAND,
+        )
+
+    @contextmanager
+    def serving(self, folder: Path, **env: str) -> Iterator[Server]:
+        """A running `feedmill serve`, started in that folder."""
+
+        def start(*args: str, cwd: Path, streams: tuple[int, int, int], **_: object) -> subprocess.Popen[bytes]:
+            program, variables = self.environment / "bin" / "feedmill", self._variables(folder, **env)
+            stdin, stdout, stderr = streams
+            return subprocess.Popen([program, *args], cwd=cwd, env=variables, stdin=stdin, stdout=stdout, stderr=stderr)
+
+        with command.serving(cwd=folder, start=start) as server:
+            yield server
+
+    def _variables(self, folder: Path, **env: str) -> dict[str, str]:
+        ours = {"FEEDMILL_", "PYTHON", "XDG_", "VIRTUAL_ENV"}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(tuple(ours))}
+        return {**kept, "HOME": str(folder), **env}
+
+
+def build_wheel(folder: Path) -> Path:
+    """Builds the source archive, and the wheel from that; both are then in the folder."""
+    build = [UV, "build", "--quiet", "--python", sys.executable, "--out-dir", folder]
+    subprocess.run([*build, "--build-constraints", ROOT / "requirements-build.lock", ROOT], check=True)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+def install_wheel(wheel: Path, place: Path, python: str = sys.executable) -> Installation:
+    """Installs the wheel and the locked libraries of the core into a new environment."""
+    subprocess.run([UV, "venv", "--quiet", "--python", python, place], check=True)
+    install = [UV, "pip", "install", "--quiet", "--python", place / "bin" / "python"]
+    subprocess.run([*install, "--require-hashes", "-r", ROOT / "requirements.lock"], check=True)
+    subprocess.run([*install, "--no-deps", wheel], check=True)
+    return Installation(place)
+
+
+def find_python(version: str) -> str | None:
+    """The Python of that version on this machine: on the path, or one that pyenv has installed."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"))
+    on_path = shutil.which(f"python{version}", path=_path_without_shims(pyenv))
+    return str(found[-1]) if found else on_path
+
+
+def _path_without_shims(pyenv: Path) -> str:
+    """A shim exists for versions that are installed but not chosen, and then fails."""
+    return os.pathsep.join(folder for folder in os.get_exec_path() if not folder.startswith(str(pyenv)))
