@@ -10,6 +10,7 @@ JOURNEY = {
     "settings": "port = 8000",
     "migrate": "applied 0001 base",
     "check": "ok   database",
+    "completion bash": "_FEEDMILL_COMPLETE=bash_complete",
     "parse feed.xml": '"title":"News"',
     "user add alice": "the first account",
     "add {feed}": "added feed 1 News, 2 entries",

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from feedmill import __version__
-from tests.deploy.wheel import Installation
+from tests.deploy.wheel import ROOT, Installation
 
+MAN_PAGE = ROOT / "man" / "feedmill.1"
 OPTIONAL = {"asyncpg", "asyncmy", "obstore", "celery", "kombu", "redis"}
 BUILD_TOOLS = {"hatchling", "editables", "cython", "setuptools"}
 
@@ -32,6 +33,10 @@ def test_the_data_lies_where_the_platform_or_a_setting_says(core: Installation, 
         Path("option"),
         Path("platform/feedmill"),
     ]
+
+
+def test_the_man_page_is_where_man_looks_for_it(core: Installation) -> None:
+    assert (core.environment / "share" / "man" / "man1" / "feedmill.1").read_bytes() == MAN_PAGE.read_bytes()
 
 
 def test_the_version_is_printed(core: Installation, tmp_path: Path) -> None:

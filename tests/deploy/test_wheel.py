@@ -69,7 +69,7 @@ def test_the_source_archive_has_no_tests(wheel: Path) -> None:
     with tarfile.open(archive) as files:
         top = {Path(name).parts[1] for name in files.getnames()}
 
-    assert top == {"src", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO", ".gitignore"}
+    assert top == {"src", "man", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO", ".gitignore"}
 
 
 @pytest.mark.parametrize("version", PYTHONS)

@@ -1,4 +1,4 @@
-"""Generates the pages of docs/reference from the code, one module per page."""
+"""Generates the pages of docs/reference and the man page from the code, one module per page."""
 
 MADE = "<!-- Made from the code by `make docs`; a test fails when it is out of date. -->"
 

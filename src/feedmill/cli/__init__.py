@@ -5,7 +5,9 @@ import os
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
+from feedmill.cli.actions.complete_paths import complete_folder
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
@@ -18,6 +20,7 @@ COMMANDS = {
     "api": "Run the web server of a scaled-out installation.",
     "backup": "Write a backup into a folder; a server may be running.",
     "check": "Test the database, the object store, Redis, the disk, the clock.",
+    "completion": "Print a script that completes commands in bash, zsh or fish.",
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "filter": "Manage the filters of a user: try, create, order, apply, undo, mute.",
@@ -43,8 +46,15 @@ COMMANDS = {
     "why": "Explain when a feed is fetched next, and why.",
     "worker": "Run a worker of a scaled-out installation: it fetches feeds.",
 }
-# `import` and `output-feed` can't be names of functions.
-MODULE_OF_COMMAND = {"import": "import_opml", "export": "export_opml", "output-feed": "output_feed"}
+# Modules of another name than their command: `import` and `output-feed` can't be names of functions.
+MODULE_OF_COMMAND = {
+    "api": "scaled_out.api",
+    "export": "export_opml",
+    "import": "import_opml",
+    "output-feed": "output_feed",
+    "scheduler": "scaled_out.scheduler",
+    "worker": "scaled_out.worker",
+}
 
 # Files that a command creates are readable by its user only: the database, objects, keys, backups.
 PRIVATE_UMASK = 0o077
@@ -52,6 +62,9 @@ PRIVATE_UMASK = 0o077
 FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
+
+# With this variable the script of a shell asks for completions (feedmill completion).
+COMPLETE_VARIABLE = "_FEEDMILL_COMPLETE"
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
@@ -69,10 +82,15 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = MODULE_OF_COMMAND.get(cmd_name, cmd_name)
-        command: click.Command = import_by_name(f"feedmill.cli.{name}:{name}")
+        command: click.Command = import_by_name(f"feedmill.cli.{name}:{name.rpartition('.')[2]}")
         # Imported modules live until the end: the garbage collector need not traverse them.
         gc.freeze()
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin so; unlike click's own, it imports no command."""
+        fitting = [CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)]
+        return fitting + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -81,13 +99,13 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT_SETTINGS, epilog=EPILOG)
 @click.version_option(package_name="feedmill", message="feedmill %(version)s")
-@click.option("--data", metavar="FOLDER", help="The data folder (setting data).")
+@click.option("--data", metavar="FOLDER", shell_complete=complete_folder, help="The data folder (setting data).")
 @click.option("--set", "given", metavar="NAME=VALUE", multiple=True, help="Any setting, see 'feedmill settings'.")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 @click.pass_context
 def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: bool) -> None:
     """Feedmill collects feeds politely, keeps them for good and hands them on."""
-    ctx.obj = Context(given=(*given, *([f"data={data}"] if data else [])), debug=debug)
+    ctx.obj = Context.of_options(data, given, debug)
 
 
 def main() -> None:
@@ -95,7 +113,8 @@ def main() -> None:
     os.umask(PRIVATE_UMASK)
     try:
         # click returns the exit code of `Exit`, else None.
-        sys.exit(cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None))
+        color = False if os.environ.get("NO_COLOR") else None
+        sys.exit(cli(standalone_mode=False, complete_var=COMPLETE_VARIABLE, color=color))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from feedmill.app import App
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.actions.subscribe_user import subscribe_user
 from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.output.json_records import print_record
@@ -81,7 +82,12 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--title", help="Its title, in place of the feed's own.")
 @click.option("--folder", help="Its folder, such as Tech/Python.")
 @click.option("--interval", callback=_interval, metavar="TIME", help="How often to fetch it: 30m, 2h, 1d.")
-@click.option("--user", metavar="NAME", help="Subscribe this user to it; title and folder are theirs.")
+@click.option(
+    "--user",
+    metavar="NAME",
+    shell_complete=complete_user,
+    help="Subscribe this user to it; title and folder are theirs.",
+)
 @click.option("--best", is_flag=True, help="If a page has several feeds, add the most likely one.")
 @click.option("--all", "every", is_flag=True, help="If a page has several feeds, add all of them.")
 @click.option("--anyway", is_flag=True, help="Add it even if it can't be fetched now, or is not a feed yet.")

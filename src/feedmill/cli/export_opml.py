@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from feedmill.cli.actions.complete_paths import complete_file
 from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
@@ -15,7 +16,7 @@ from feedmill.store.feeds.read_feeds import all_feeds
 
 
 @click.command("export")
-@click.argument("file", required=False, default="-")
+@click.argument("file", required=False, default="-", shell_complete=complete_file)
 @pass_context
 def export_opml(context: Context, file: str) -> None:
     """Write the feeds as OPML to FILE, or to standard output."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from feedmill.app import App
+from feedmill.cli.actions.complete_names import complete_user
+from feedmill.cli.actions.complete_paths import complete_file
 from feedmill.cli.actions.refresh_feeds import refresh_ids
 from feedmill.cli.actions.subscribe_user import import_for_user
 from feedmill.cli.output.format_text import pluralize
@@ -36,9 +38,11 @@ class ImportCounts:
 
 
 @click.command("import")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @click.option("--fetch", is_flag=True, help="Fetch the new feeds now instead of leaving it to a server.")
-@click.option("--user", metavar="NAME", help="Subscribe this user to them; the folders are theirs.")
+@click.option(
+    "--user", metavar="NAME", shell_complete=complete_user, help="Subscribe this user to them; the folders are theirs."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def import_opml(context: Context, file: str, fetch: bool, user: str | None, as_json: bool) -> None:

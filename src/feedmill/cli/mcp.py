@@ -3,6 +3,7 @@
 import click
 
 from feedmill.app import App
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.actions.find_user import UnknownUser, find_user
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
@@ -14,7 +15,7 @@ ALL_SCOPES = frozenset({READ, WRITE, POOLS})
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.option("--read-only", is_flag=True, help="Offer only the tools that change nothing.")
 @pass_context
 def mcp(context: Context, user: str, read_only: bool) -> None:

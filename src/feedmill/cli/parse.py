@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from feedmill.cli.actions.complete_paths import complete_file
 from feedmill.cli.output.print_text import print_json_line
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.errors import CallerError, FeedError, NotAFeed
@@ -14,7 +15,7 @@ MAX_BYTES = 100_000_000
 
 
 @click.command()
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", shell_complete=complete_file)
 @click.option("--url", metavar="URL", help="Where the document came from: makes its links absolute.")
 @click.option("--content-type", metavar="TYPE", help="The HTTP header Content-Type that it came with.")
 def parse(file: str, url: str | None, content_type: str | None) -> None:

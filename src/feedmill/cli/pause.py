@@ -2,6 +2,7 @@
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -12,7 +13,7 @@ from feedmill.store.feeds.lifecycle import stop_feed
 
 
 @click.command()
-@click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
+@click.argument("feeds", nargs=-1, required=True, metavar="FEED…", shell_complete=complete_feed)
 @pass_context
 def pause(context: Context, feeds: tuple[str, ...]) -> None:
     """Stop fetching FEEDs (ids or URLs); their entries stay."""

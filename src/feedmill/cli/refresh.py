@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.output.refresh_report import make_report
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
@@ -22,7 +23,7 @@ DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
 
 
 @click.command()
-@click.argument("feeds", nargs=-1, metavar="[FEED]…")
+@click.argument("feeds", nargs=-1, metavar="[FEED]…", shell_complete=complete_feed)
 @click.option("--all", "everything", is_flag=True, help="All feeds that are not paused or at rest, due or not.")
 @click.option("--due", is_flag=True, help="Feeds that are due now, as a server does; reads the feeds file first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line (as in a pipe).")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from feedmill.archive.remove_feed import remove_feed_and_objects
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -16,7 +17,7 @@ from feedmill.store.database import Database
 
 
 @click.command()
-@click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
+@click.argument("feeds", nargs=-1, required=True, metavar="FEED…", shell_complete=complete_feed)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_context
 def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:

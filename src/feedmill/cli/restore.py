@@ -14,6 +14,7 @@ from feedmill.app import App
 from feedmill.archive.feed_descriptors import FeedDescriptor
 from feedmill.archive.images.recover_images import recover_stored_images
 from feedmill.archive.store_ownership import owns_store, take_store_ownership
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
@@ -50,7 +51,7 @@ class TimeParam(click.ParamType):  # type: ignore[type-arg]
 
 
 @click.command()
-@click.argument("feeds", nargs=-1, metavar="[FEED]…")
+@click.argument("feeds", nargs=-1, metavar="[FEED]…", shell_complete=complete_feed)
 @click.option("--all", "everything", is_flag=True, help="Every feed.")
 @click.option("--from-store", is_flag=True, help="Every feed in the object store: rebuilds an empty database.")
 @click.option(

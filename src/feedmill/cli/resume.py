@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -14,7 +15,7 @@ from feedmill.store.feeds.lifecycle import start_feed
 
 
 @click.command()
-@click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
+@click.argument("feeds", nargs=-1, required=True, metavar="FEED…", shell_complete=complete_feed)
 @pass_context
 def resume(context: Context, feeds: tuple[str, ...]) -> None:
     """Fetch FEEDs (ids or URLs) again; they are due at once."""

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed, read_id
 from feedmill.cli.output.json_records import feed_record, print_record
 from feedmill.cli.output.print_table import print_table
@@ -29,7 +30,7 @@ class UnknownEntry(CallerError):
 
 
 @click.command()
-@click.argument("what", metavar="FEED|entry:ID")
+@click.argument("what", metavar="FEED|entry:ID", shell_complete=complete_feed)
 @click.option(
     "--entries", "limit", default=10, show_default=True, metavar="N", help="How many of a feed's entries to list."
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_table import print_table
@@ -75,7 +76,7 @@ def invite(context: Context, name: str, admin: bool) -> None:
 
 
 @user.command(name="sign-in-link")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @pass_context
 def create_link(context: Context, name: str) -> None:
     """Print a link that signs NAME in once within an hour, without a password or a provider."""
@@ -101,7 +102,7 @@ def list_users(context: Context, as_json: bool) -> None:
 
 
 @user.command(short_help="Set a new password for NAME, and end all their sessions.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys, app passwords and output feeds too.")
 @pass_context
 def password(context: Context, name: str, revoke_keys: bool) -> None:
@@ -123,7 +124,7 @@ def password(context: Context, name: str, revoke_keys: bool) -> None:
 
 
 @user.command(name="two-factor-off", short_help="Turn two-factor authentication off for NAME.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @pass_context
 def two_factor_off(context: Context, name: str) -> None:
     """Turn two-factor authentication off for NAME, who lost the phone and the recovery codes.
@@ -134,7 +135,7 @@ def two_factor_off(context: Context, name: str) -> None:
 
 
 @user.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @pass_context
 def disable(context: Context, name: str) -> None:
     """Sign NAME out everywhere, and refuse further sign-ins."""
@@ -143,7 +144,7 @@ def disable(context: Context, name: str) -> None:
 
 
 @user.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @pass_context
 def enable(context: Context, name: str) -> None:
     """Allow NAME to sign in again."""
@@ -153,7 +154,7 @@ def enable(context: Context, name: str) -> None:
 
 
 @user.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_context
 def delete(context: Context, name: str, yes: bool) -> None:
@@ -171,7 +172,7 @@ def delete(context: Context, name: str, yes: bool) -> None:
 
 
 @user.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @click.option("--for", "purpose", default="made on the command line", help="What the key is for, shown in lists.")
 @click.option(
     "--scope",
@@ -188,7 +189,7 @@ def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...], grou
 
 
 @user.command(name="app-password")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_user)
 @click.option("--for", "device", required=True, metavar="DEVICE", help="The device or app that uses it.")
 @click.option("--fever", is_flag=True, help="Allow apps that use the Fever API, too.")
 @pass_context

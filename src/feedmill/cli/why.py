@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_feed
 from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.json_records import feed_record, fetch_record, print_record
 from feedmill.cli.output.print_text import print_text
@@ -20,7 +21,7 @@ LOG_DAYS = timedelta(days=30)
 
 
 @click.command()
-@click.argument("feed")
+@click.argument("feed", shell_complete=complete_feed)
 @click.option("--log", "lines", default=5, show_default=True, metavar="N", help="How many fetches to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context

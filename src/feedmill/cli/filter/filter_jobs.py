@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.filter.filter_options import AS_JSON, caller_of
 from feedmill.cli.filter.run_job import finish_job, report_job
 from feedmill.cli.startup.context import Context, pass_context
@@ -15,7 +16,7 @@ from feedmill.store.database import Database
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("id", type=click.IntRange(min=1))
 @AS_JSON
 @pass_context
@@ -26,7 +27,7 @@ def apply(context: Context, user: str, id: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("job", type=click.IntRange(min=1))
 @AS_JSON
 @pass_context

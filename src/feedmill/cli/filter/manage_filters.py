@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.filter.filter_options import (
     AS_JSON,
     UNTIL,
@@ -43,7 +44,7 @@ REVERT = click.option("--revert", is_flag=True, help="Also take back what it did
 
 
 @click.command(name="list")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @AS_JSON
 @pass_context
 def list_filters(context: Context, user: str, as_json: bool) -> None:
@@ -59,7 +60,7 @@ def list_filters(context: Context, user: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @ID
 @AS_JSON
 @pass_context
@@ -79,7 +80,7 @@ def show(context: Context, user: str, id: int, as_json: bool) -> None:
 
 
 @click.command(short_help="Create a filter of USER for entries that match a CONDITION.")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("condition")
 @click.option("--name", help="Its name; by default the condition.")
 @with_scope
@@ -103,7 +104,7 @@ def add(context: Context, /, user: str, condition: str, applies: bool, as_json: 
 
 
 @click.command(short_help="Change the filter ID of USER.")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @ID
 @click.option("--condition", help="Another condition.")
 @click.option("--name", help="Another name.")
@@ -126,7 +127,7 @@ def edit(context: Context, /, user: str, id: int, as_json: bool, **given: Any) -
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @ID
 @REVERT
 @AS_JSON
@@ -139,7 +140,7 @@ def remove(context: Context, user: str, id: int, revert: bool, as_json: bool) ->
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @ID
 @pass_context
 def enable(context: Context, user: str, id: int) -> None:
@@ -150,7 +151,7 @@ def enable(context: Context, user: str, id: int) -> None:
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @ID
 @REVERT
 @AS_JSON
@@ -163,7 +164,7 @@ def disable(context: Context, user: str, id: int, revert: bool, as_json: bool) -
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("ids", type=click.IntRange(min=1), nargs=-1, required=True)
 @pass_context
 def order(context: Context, user: str, ids: tuple[int, ...]) -> None:

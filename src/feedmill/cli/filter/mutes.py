@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.filter.filter_options import AS_JSON, UNTIL, caller_of, find_scope, utc_time, with_scope
 from feedmill.cli.filter.filter_records import filter_record
 from feedmill.cli.filter.manage_filters import remove_filter
@@ -32,7 +33,7 @@ STORED = click.option("--apply", "applies", is_flag=True, help="Also for the ent
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("text")
 @KIND
 @with_scope
@@ -46,7 +47,7 @@ def mute(context: Context, /, user: str, as_json: bool, **given: Any) -> None:
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("text")
 @KIND
 @with_scope
@@ -60,7 +61,7 @@ def follow(context: Context, /, user: str, as_json: bool, **given: Any) -> None:
 
 
 @click.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("text")
 @pass_context
 def unmute(context: Context, user: str, text: str) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.filter.filter_options import AS_JSON, caller_of, find_scope, with_scope
 from feedmill.cli.filter.filter_records import trial_record
 from feedmill.cli.output.format_text import pluralize
@@ -16,7 +17,7 @@ from feedmill.store.database import Database
 
 
 @click.command(name="try", short_help="Show what a CONDITION matches among the entries of USER.")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("condition")
 @with_scope
 @click.option("--first", type=click.IntRange(0, FIRST), default=10, help="The newest that are printed; 10 by default.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_user
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_table import print_table
@@ -37,7 +38,7 @@ def output_feed() -> None:
 
 
 @output_feed.command(short_help="Create an output feed of a LIST of USER, and print its addresses.")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("list_name", metavar="LIST")
 @click.option("--name", help="The title of the feed; by default the name of the list.")
 @click.option("--announce", is_flag=True, help="Tell the hub of the setting websub_hub of new entries.")
@@ -55,7 +56,7 @@ def add(context: Context, user: str, list_name: str, name: str | None, announce:
 
 
 @output_feed.command(name="list")
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @pass_context
 def list_feeds(context: Context, user: str, as_json: bool) -> None:
@@ -71,7 +72,7 @@ def list_feeds(context: Context, user: str, as_json: bool) -> None:
 
 
 @output_feed.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @pass_context
 def lists(context: Context, user: str) -> None:
     """Print the lists of USER that output feeds can be made of."""
@@ -81,7 +82,7 @@ def lists(context: Context, user: str) -> None:
 
 
 @output_feed.command()
-@click.argument("user")
+@click.argument("user", shell_complete=complete_user)
 @click.argument("id", type=click.IntRange(min=1))
 @pass_context
 def revoke(context: Context, user: str, id: int) -> None:

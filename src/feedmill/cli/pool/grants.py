@@ -2,6 +2,7 @@
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_pool_group, complete_user
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -12,8 +13,8 @@ ACTIONS = {PoolRight.TAKE: "take from", PoolRight.FILL: "fill"}
 
 
 @click.command(short_help="Let the account USER take from the group NAME, or fill it.")
-@click.argument("name")
-@click.argument("user")
+@click.argument("name", shell_complete=complete_pool_group)
+@click.argument("user", shell_complete=complete_user)
 @click.option("--fill", is_flag=True, help="Let it put texts into the group instead.")
 @pass_context
 def grant(context: Context, name: str, user: str, fill: bool) -> None:
@@ -22,8 +23,8 @@ def grant(context: Context, name: str, user: str, fill: bool) -> None:
 
 
 @click.command(short_help="Withdraw from the account USER the right to take from the group NAME, or to fill it.")
-@click.argument("name")
-@click.argument("user")
+@click.argument("name", shell_complete=complete_pool_group)
+@click.argument("user", shell_complete=complete_user)
 @click.option("--fill", is_flag=True, help="The right to put texts into the group instead.")
 @pass_context
 def revoke(context: Context, name: str, user: str, fill: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_pool_group
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_table import print_table
 from feedmill.cli.output.print_text import print_text
@@ -59,7 +60,7 @@ def create(context: Context, /, name: str, **given: Any) -> None:
 
 
 @pool.command(short_help="Change the rule or the options of the group NAME.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.option("--name", "new_name", help="The new name.")
 @with_options((*RULE, *OPTIONS, *LOSS))
 @pass_context
@@ -87,7 +88,7 @@ def list_groups(context: Context, as_json: bool) -> None:
 
 
 @pool.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @pass_context
 def show(context: Context, name: str) -> None:
     """Print the group NAME as JSON: its rule, its options, its counts."""
@@ -95,7 +96,7 @@ def show(context: Context, name: str) -> None:
 
 
 @pool.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @pass_context
 def pause(context: Context, name: str) -> None:
     """Stop handing out items of the group NAME; new entries still join it. Redis lists are not changed."""
@@ -104,7 +105,7 @@ def pause(context: Context, name: str) -> None:
 
 
 @pool.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @pass_context
 def resume(context: Context, name: str) -> None:
     """Hand out items of the group NAME again."""
@@ -113,7 +114,7 @@ def resume(context: Context, name: str) -> None:
 
 
 @pool.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.confirmation_option(prompt="Its items and who used them are forgotten. Delete the group?")
 @pass_context
 def delete(context: Context, name: str) -> None:

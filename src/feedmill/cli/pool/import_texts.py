@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_pool_group
+from feedmill.cli.actions.complete_paths import complete_file
 from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_text import print_text
@@ -54,8 +56,8 @@ class TextImport:
 
 
 @click.command(name="import", short_help="Put the texts of FILE into the pools of the group NAME.")
-@click.argument("name")
-@click.argument("file")
+@click.argument("name", shell_complete=complete_pool_group)
+@click.argument("file", shell_complete=complete_file)
 @click.option(
     "--kind",
     type=click.Choice([*map(str, PoolKind)]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from feedmill.cli.actions.complete_names import complete_pool_group
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -21,7 +22,7 @@ STATES = {state.name.lower(): state for state in PoolItemState}
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @click.option("-n", "limit", default=1, type=click.IntRange(1, 1000), help="How many at most.")
 @click.option("--who", default="", help="Who takes them, for the record.")
@@ -35,7 +36,7 @@ def pop(context: Context, name: str, kind: str, limit: int, who: str) -> None:
 
 
 @click.command(short_help="Lease items of the group NAME for a while.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @click.option("-n", "limit", default=1, type=click.IntRange(1, 1000), help="How many at most.")
 @click.option("--who", default="", help="Who takes them, for the record.")
@@ -57,7 +58,7 @@ def _leased_items_command(command: Callable[..., None]) -> click.Command:
         click.argument("ids", type=int, nargs=-1, required=True),
         click.argument("token"),
         click.argument("kind", type=KINDS),
-        click.argument("name"),
+        click.argument("name", shell_complete=complete_pool_group),
     ):
         command = argument(command)
     return click.command()(command)
@@ -80,7 +81,7 @@ def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...
 
 
 @click.command(short_help="List items that are held back, or queued and in no Redis list.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @click.option("--release", "verb", flag_value="release", help="Make them available again; some may have been used.")
 @click.option("--settle", "verb", flag_value="settle", help="Mark them as used.")
@@ -99,7 +100,7 @@ def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -
 
 
 @click.command(short_help="List items in one state, the last changed first.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @click.argument("state", type=click.Choice(list(STATES)))
 @click.option("-n", "limit", default=100, type=click.IntRange(1), help="How many at most.")
@@ -113,7 +114,7 @@ def items(context: Context, name: str, kind: str, state: str, limit: int) -> Non
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @click.option("--used", is_flag=True, help="Used items instead of dead ones.")
 @click.option("--id", "ids", type=int, multiple=True, help="Only this item.")
@@ -128,7 +129,7 @@ def requeue(context: Context, name: str, kind: str, used: bool, ids: tuple[int, 
 
 
 @click.command(short_help="Make the items in the Redis list available again.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pool_group)
 @click.argument("kind", type=KINDS)
 @pass_context
 def drain(context: Context, name: str, kind: str) -> None:

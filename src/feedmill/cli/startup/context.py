@@ -1,7 +1,9 @@
 """The context of every command: the global options and the settings that follow from them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import click
 
@@ -14,6 +16,11 @@ from feedmill.settings import Settings, load_settings
 class Context:
     given: tuple[str, ...] = ()
     debug: bool = False
+
+    @classmethod
+    def of_options(cls, data: str | None, given: Sequence[str], debug: bool = False) -> Self:
+        """The context of the options before the command."""
+        return cls((*given, *([f"data={data}"] if data else [])), debug)
 
     @cached_property
     def settings(self) -> Settings:

@@ -1,0 +1,1 @@
+"""The processes of a scaled-out installation: `feedmill api`, `feedmill scheduler`, `feedmill worker`."""
