@@ -704,6 +704,7 @@ READERS: dict[str, Read] = {
     ),
     "collect.stories.sketch.decode_sketch": sketch.decode_sketch,
     "collect.stories.sketch.hash_word": lambda text: sketch.hash_word(_bytes(text)),
+    "collect.stories.sketch.keys_of_sketch": sketch.keys_of_sketch,
     # Archive
     "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
     "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),

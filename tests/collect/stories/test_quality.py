@@ -20,24 +20,21 @@ needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the real feeds ar
 
 # What docs/decisions/same-story.md says is missed, of both halves, and what is wrong.
 MISSED = {
-    "agency": 4,
-    "crossposted with title": 1,
-    "crossposted, cut": 5,
-    "cut, other title": 9,
-    "edited later, other title": 5,
-    "excerpt, other title": 11,
-    "own introduction": 11,
+    "agency": 1,
+    "crossposted, cut": 4,
+    "cut, other title": 8,
+    "edited later, other title": 4,
+    "excerpt, other title": 8,
+    "own introduction": 20,
     "standfirst": 2,
 }
 WRONG = {
-    ("digest of several articles", "flood"),
+    ("digest of several articles", "moon"),
     ("digest of several articles", "opensource"),
+    ("digest of several articles", "panda"),
     ("digest of several articles", "privacy"),
-    ("digest of several articles", "reading"),
-    ("excerpt and article with the same introduction", "noodles"),
-    ("excerpts with the same introduction", "novel"),
-    ("excerpts with the same introduction", "tram"),
-    ("excerpts with the same introduction", "vaccine"),
+    ("excerpt and article with the same introduction", "asteroid"),
+    ("excerpts with the same introduction", "football"),
     ("template, two sites", "market"),
 }
 

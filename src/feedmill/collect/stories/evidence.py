@@ -33,7 +33,7 @@ class Evidence(IntEnum):
 def find_evidence(one: Sketch, other: Sketch, gap: timedelta, *, same_feed: bool) -> Evidence | None:
     """The evidence that two entries with dates so far apart are the same article; None if they are not."""
     common = compare_sketches(one, other)
-    share_a_link = not {*one.links}.isdisjoint(other.links)
+    share_a_link = not one.links.isdisjoint(other.links)
     if same_feed or (not share_a_link and _is_same_site(one, other)):
         return Evidence.TITLE if gap <= SITE_WINDOW and _is_published_twice(common) else None
     if share_a_link:

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol
+from zlib import crc32
 
 from feedmill.collect.stories.article_links import ArticleLinks, LinkedEntry, article_links, media_url
 from feedmill.collect.stories.entry_words import WrittenEntry, text_words, title_words
-from feedmill.collect.stories.sketch import Sketch, encode_sketch, hash_word
+from feedmill.collect.stories.sketch import LINK_KEY, TEXT_KEY, TITLE_KEY, Sketch, encode_sketch, hash_word
 from feedmill.collect.stories.word_groups import WordGroups
 from feedmill.model.stories.signature import StorySignature
 
@@ -18,8 +20,6 @@ MIN_TEXT_WORDS = 8
 TOPIC_WORDS = 120
 # Characters. A shorter title finds too much: "News".
 MIN_TITLE_LENGTH = 10
-# The kind of a key is above its 48 bits.
-_LINK, _TITLE, _TEXT = (kind << 48 for kind in (1, 2, 3))
 
 
 class SignableEntry(LinkedEntry, WrittenEntry, Protocol):
@@ -45,13 +45,18 @@ def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
     if title_only:
         text = title
     joined_title = b" ".join(title)
-    link_hashes = tuple([_hash(link.encode("utf-8", "replace")) for link in links.all])
-    groups = WordGroups(text) if len(text) >= MIN_TEXT_WORDS else None
+    title_length = len(joined_title.decode())
+    groups = WordGroups(list(map(crc32, text))) if len(text) >= MIN_TEXT_WORDS else None
+    keys = [LINK_KEY | _hash(link.encode("utf-8", "replace")) for link in links.all]
+    if title_length >= MIN_TITLE_LENGTH:
+        keys.append(TITLE_KEY | _hash(joined_title))
+    if groups:
+        keys += [TEXT_KEY | key for key in groups.lookup_keys()]
     sketch = Sketch(
-        links=link_hashes,
-        host=_hash(links.own_host.encode()) if links.own_host else 0,
+        keys=tuple(dict.fromkeys(keys)),
+        host=_hash_host(links.own_host) if links.own_host else 0,
         title=tuple(map(hash_word, title)),
-        title_length=min(len(joined_title.decode()), 255),
+        title_length=min(title_length, 255),
         title_only=title_only,
         has_media=media_url(entry) is not None,
         text_count=len(text),
@@ -59,12 +64,7 @@ def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
         lead=tuple(map(hash_word, text[:LEAD_WORDS])),
         minima=groups.minima_bytes() if groups else b"",
     )
-    keys = [_LINK | link for link in link_hashes]
-    if sketch.title_length >= MIN_TITLE_LENGTH:
-        keys.append(_TITLE | _hash(joined_title))
-    if groups:
-        keys += [_TEXT | key for key in groups.lookup_keys()]
-    return StorySignature(tuple(dict.fromkeys(keys)), encode_sketch(sketch))
+    return StorySignature(sketch.keys, encode_sketch(sketch))
 
 
 def _adds_nothing(text: Sequence[bytes], title: Sequence[bytes]) -> bool:
@@ -77,6 +77,12 @@ def _topic(text: Sequence[bytes], title: Sequence[bytes]) -> int:
     """How much the text is about its title; little for a paywall, a digest, a description of the site."""
     words = {word for word in title if len(word) > 3}
     return 100 * len(words.intersection(text[:TOPIC_WORDS])) // max(len(words), 1)
+
+
+@lru_cache(maxsize=1000)
+def _hash_host(host: str) -> int:
+    """Cached: the entries of a feed have mostly the same host."""
+    return _hash(host.encode())
 
 
 def _hash(value: bytes) -> int:

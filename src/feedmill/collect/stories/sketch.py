@@ -1,4 +1,4 @@
-"""A sketch of an entry: a hundred bytes, as ASCII, by which two entries are compared without their texts."""
+"""A sketch of an entry: some 170 bytes, as ASCII, by which two entries are compared without their texts."""
 
 from binascii import a2b_base64, b2a_base64
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from zlib import crc32
 
 SKETCH_VERSION = 1
 DIGIT_BIT = 0x8000
-_HEAD = Struct(">BBBBBBBH")
-_HASH_BYTES = 6
+# The kind of a key is above its 48 bits.
+LINK_KEY, TITLE_KEY, TEXT_KEY = (kind << 48 for kind in (1, 2, 3))
+_HEAD = Struct(">BBBBBBBHQ")
 _DIGITS = frozenset(b"0123456789")
 
 
@@ -16,14 +17,14 @@ _DIGITS = frozenset(b"0123456789")
 class Sketch:
     """What is known of an entry when it is compared.
 
-    `links` are hashes of the links that name its article, `host` is that of its own one, 0 if there is none. `title`
-    has the `hash_word` of each word, and `title_length` their characters. `title_only`: there is no other text, and the
+    `keys` are those of its signature, `host` is the hash of the host of its own link, 0 if there is none. `title` has
+    the `hash_word` of each word, and `title_length` their characters. `title_only`: there is no other text, and the
     words of the title stand for it. `has_media`: it has an audio or video file. `text_count` is the number of words of
     the text that were read, `topic` the percentage of the longer words of the title that are among the first. `lead`
     has the `hash_word` of the first words, `minima` is the MinHash of all.
     """
 
-    links: tuple[int, ...]
+    keys: tuple[int, ...]
     host: int
     title: tuple[int, ...]
     title_length: int
@@ -34,52 +35,62 @@ class Sketch:
     lead: tuple[int, ...]
     minima: bytes
 
+    @property
+    def links(self) -> set[int]:
+        """The keys of the links that name its article."""
+        return {key for key in self.keys if key < TITLE_KEY}
+
 
 def hash_word(word: bytes) -> int:
     """16 bits; the highest one is set for a word with a digit. A letter alone says nothing: "U.S." is "US"."""
-    if _DIGITS.isdisjoint(word):
+    if word.isalpha() or _DIGITS.isdisjoint(word):
         return crc32(word) & 0x7FFF if len(word) > 1 else 0
     return crc32(word) & 0x7FFF | DIGIT_BIT
 
 
 def encode_sketch(sketch: Sketch) -> str:
     """The sketch as ASCII."""
+    keys, title, lead = sketch.keys, sketch.title, sketch.lead
     head = _HEAD.pack(
         SKETCH_VERSION,
-        len(sketch.links),
-        len(sketch.title),
-        len(sketch.lead),
+        len(keys),
+        len(title),
+        len(lead),
         sketch.title_length,
         sketch.title_only | sketch.has_media << 1,
         sketch.topic,
         sketch.text_count,
+        sketch.host,
     )
-    hashes = b"".join([value.to_bytes(_HASH_BYTES) for value in (sketch.host, *sketch.links)])
-    words = pack(f">{len(sketch.title) + len(sketch.lead)}H", *sketch.title, *sketch.lead)
-    return b2a_base64(head + hashes + words + sketch.minima, newline=False).decode()
+    hashes = pack(f">{len(keys)}Q{len(title) + len(lead)}H", *keys, *title, *lead)
+    return b2a_base64(head + hashes + sketch.minima, newline=False).decode()
 
 
 def decode_sketch(encoded: str) -> Sketch | None:
     """The sketch; None for one of another version, or that is damaged."""
     try:
         data = a2b_base64(encoded, strict_mode=True)
-        version, link_count, title_count, lead_count, title_length, flags, topic, text_count = _HEAD.unpack_from(data)
-        words_at = _HEAD.size + (1 + link_count) * _HASH_BYTES
-        words = unpack_from(f">{title_count + lead_count}H", data, words_at)
+        version, keys, title, lead, title_length, flags, topic, text_count, host = _HEAD.unpack_from(data)
+        hashes = unpack_from(f">{keys}Q{title + lead}H", data, _HEAD.size)
     except (ValueError, error):
         return None
     if version != SKETCH_VERSION:
         return None
-    hashes = [int.from_bytes(data[at : at + _HASH_BYTES]) for at in range(_HEAD.size, words_at, _HASH_BYTES)]
     return Sketch(
-        links=tuple(hashes[1:]),
-        host=hashes[0],
-        title=words[:title_count],
+        keys=hashes[:keys],
+        host=host,
+        title=hashes[keys : keys + title],
         title_length=title_length,
         title_only=bool(flags & 1),
         has_media=bool(flags & 2),
         text_count=text_count,
         topic=topic,
-        lead=words[title_count:],
-        minima=data[words_at + len(words) * 2 :],
+        lead=hashes[keys + title :],
+        minima=data[_HEAD.size + keys * 8 + (title + lead) * 2 :],
     )
+
+
+def keys_of_sketch(encoded: str) -> tuple[int, ...]:
+    """The keys of the entry; none if the sketch is of another version, or damaged."""
+    sketch = decode_sketch(encoded)
+    return sketch.keys if sketch else ()

@@ -6,24 +6,28 @@ kept. That takes a tenth of the time of 32 hash functions, and estimates the sha
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from zlib import crc32
+from struct import pack, unpack
+
+from feedmill.collect.stories.entry_words import MAX_TEXT_WORDS
 
 MINIMA = 32
 # Of a shorter text the opening is nearly all.
 BANDED_WORDS = 60
 OPENING_WORDS = 40
-_END = 1 << 32
+# Hashes have 30 bits: Python compares and sorts such integers fastest.
+_END = 1 << 30
 _RANGES = [_END // MINIMA * number for number in range(MINIMA)]
 _BAND = 1 << 47
+# Odd numbers below 2^30, so that the sum of three products with 32 bits fits into 64.
+_FACTORS = (0x2545F491, 0x1B873593, 0x27D4EB2F)
+_LOW_BITS = sum((_END - 1) << 64 * number for number in range(MAX_TEXT_WORDS))
 
 
 class WordGroups:
-    """The hashes of the overlapping groups of three words of a text, which has at least five words."""
+    """The hashes of the overlapping groups of three words of a text of at least five, given the CRC-32 of each."""
 
-    def __init__(self, words: Sequence[bytes]) -> None:
-        self._words = words
-        # CRC-32 of a text goes on from that of its beginning.
-        self._hashes = list(map(crc32, words[2:], map(crc32, words[1:], map(crc32, words))))
+    def __init__(self, words: Sequence[int]) -> None:
+        self._hashes = _hash_groups(words)
         self._minima = _minima(self._hashes)
 
     def minima_bytes(self) -> bytes:
@@ -33,12 +37,26 @@ class WordGroups:
     def lookup_keys(self) -> list[int]:
         """Two or three numbers below 2^48; texts with much in common share one."""
         # The group of five words with the least hash of all at the beginning: the same after a small edit.
-        first = self._words[:OPENING_WORDS]
-        openings = list(map(crc32, first[4:], map(crc32, first[3:], self._hashes)))
-        if len(self._words) < BANDED_WORDS:
-            return [min(openings), max(openings)]
+        first = self._hashes[: OPENING_WORDS - 2]
+        openings = list(zip(first, first[2:], strict=False))
+        if len(self._hashes) + 2 < BANDED_WORDS:
+            return [_join(*min(openings)), _join(*max(openings))]
         bands = [_BAND | self._minima[at] << 15 ^ self._minima[at + 1] for at in (0, MINIMA // 2)]
-        return [min(openings), *bands]
+        return [_join(*min(openings)), *bands]
+
+
+def _hash_groups(words: Sequence[int]) -> tuple[int, ...]:
+    """The hash of each group: the sum of its words, each with the factor of its place.
+
+    All at once: one integer has 64 bits for each word. Multiplied by each factor, shifted by as many words and added
+    up, it has the sums of all groups. That takes half the time of computing them one by one.
+    """
+    first, second, third = _FACTORS
+    joined = int.from_bytes(pack(f"<{len(words)}Q", *words), "little")
+    sums = joined * first + (joined >> 64) * second + (joined >> 128) * third
+    hashes = (sums & _LOW_BITS).to_bytes(8 * len(words), "little")
+    # The last two words begin no group.
+    return unpack(f"<{len(words)}Q", hashes)[:-2]
 
 
 def _minima(hashes: Sequence[int]) -> list[int]:
@@ -47,3 +65,7 @@ def _minima(hashes: Sequence[int]) -> list[int]:
     # After the last range comes the first.
     ordered.append(ordered[0] + _END)
     return [ordered[bisect_left(ordered, start)] % _END for start in _RANGES]
+
+
+def _join(one: int, other: int) -> int:
+    return one << 18 ^ other

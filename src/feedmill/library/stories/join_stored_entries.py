@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from feedmill.collect.stories.sign_entry import sign_entry
+from feedmill.collect.stories.sketch import keys_of_sketch
 from feedmill.library.stories.find_stories import MOST_IN_STORY, KeyRoom, SignedEntry, find_story, rank_stories
 from feedmill.model.stories.signature import StoryEntry
 from feedmill.model.timestamps import from_iso, to_iso
@@ -95,7 +96,8 @@ def _sign(chunk: Iterable[UnsignedEntry]) -> list[SignedEntry]:
 
 async def _compare(db: Database, ids: Iterable[int]) -> int:
     """Joins these entries, and stories that began with them, to other stories; how many."""
-    signed = {id: SignedEntry(*first) for id, first in (await read_first_of_stories(db, ids)).items()}
+    first = await read_first_of_stories(db, ids)
+    signed = {id: SignedEntry(entry, keys_of_sketch(entry.sketch)) for id, entry in first.items()}
     hits = await find_key_hits(db, {key for each in signed.values() for key in each.keys})
     ranked = {id: rank_stories(each, hits) for id, each in signed.items()}
     stories = await read_stories(db, sorted({*ranked, *(id for found in ranked.values() for id in found)}))

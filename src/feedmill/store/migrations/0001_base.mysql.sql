@@ -792,8 +792,7 @@ CREATE TABLE IF NOT EXISTS filter_jobs (
 CREATE TABLE IF NOT EXISTS story_keys (
   story_key BIGINT NOT NULL,
   entry_id BIGINT NOT NULL,
-  PRIMARY KEY (story_key, entry_id),
-  INDEX story_keys_of_entry (entry_id)
+  PRIMARY KEY (story_key, entry_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS story_entries (

@@ -865,8 +865,6 @@ CREATE TABLE IF NOT EXISTS story_keys (
   PRIMARY KEY (story_key, entry_id)
 );
 
-CREATE INDEX IF NOT EXISTS story_keys_of_entry ON story_keys (entry_id);
-
 CREATE TABLE IF NOT EXISTS story_entries (
   entry_id BIGINT NOT NULL,
   story_id BIGINT NOT NULL,

@@ -841,8 +841,6 @@ CREATE TABLE IF NOT EXISTS story_keys (
 )
  WITHOUT ROWID;
 
-CREATE INDEX IF NOT EXISTS story_keys_of_entry ON story_keys (entry_id);
-
 CREATE TABLE IF NOT EXISTS story_entries (
   entry_id INTEGER NOT NULL,
   story_id INTEGER NOT NULL,

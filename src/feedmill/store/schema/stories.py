@@ -26,13 +26,12 @@ story_sketches = table(
     Column("sketch", ascii_text(MAX_SKETCH), nullable=False),
 )
 
-# No reference to the entry: a check of each key would take longer than storing it. Keys of entries that are gone find
-# nothing, and a maintenance task deletes them.
+# No reference to the entry and no index by it: each would take longer than storing the key. The sketch of an entry has
+# its keys, too. Keys of entries that are gone find nothing, and a maintenance task deletes them.
 story_keys = table(
     "story_keys",
     Column("story_key", Id, nullable=False),
     Column("entry_id", Id, nullable=False),
     PrimaryKeyConstraint("story_key", "entry_id"),
-    Index("story_keys_of_entry", "entry_id"),
     sqlite_with_rowid=False,
 )

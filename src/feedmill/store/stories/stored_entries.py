@@ -20,7 +20,6 @@ from feedmill.store.schema import entries, story_entries, story_keys, story_sket
 from feedmill.store.stories.index_new_entries import step_to_add_first_entries
 
 CHUNK_SIZE = 100
-NO_KEY = -1
 
 _texts = ("id", "feed_id", "link", "title", "summary", "comments_url", "enclosures", "content_html")
 _is_sketched = exists().where(story_sketches.c.entry_id == entries.c.id)
@@ -39,13 +38,8 @@ FIRST_OF_STORIES = (
     select(
         func.coalesce(_own.c.story_id, story_sketches.c.entry_id).label("story_id"),
         story_sketches,
-        func.coalesce(story_keys.c.story_key, NO_KEY).label("story_key"),
     )
-    .select_from(
-        story_sketches.outerjoin(_own, _own.c.entry_id == story_sketches.c.entry_id).outerjoin(
-            story_keys, story_keys.c.entry_id == story_sketches.c.entry_id
-        )
-    )
+    .select_from(story_sketches.outerjoin(_own, _own.c.entry_id == story_sketches.c.entry_id))
     .where(one_of(story_sketches.c.entry_id, "ids"), ~_follows)
     .order_by(story_sketches.c.entry_id)
 )
@@ -107,15 +101,12 @@ async def find_indexed_ids(db: Database, from_id: int, before_id: int) -> list[i
     return [row["entry_id"] for row in rows]
 
 
-async def read_first_of_stories(db: Database, ids: Iterable[int]) -> dict[int, tuple[StoryEntry, list[int]]]:
-    """By story its first entry with its keys, if that is one of these; an entry that is alone is a story by itself."""
-    found: dict[int, tuple[StoryEntry, list[int]]] = {}
-    for row in await db.query(FIRST_OF_STORIES, {"ids": as_list(sorted(ids))}):
-        entry = StoryEntry(row["entry_id"], row["feed_id"], from_iso(row["at"]), row["sketch"])
-        _, keys = found.setdefault(row["story_id"], (entry, []))
-        if row["story_key"] != NO_KEY:
-            keys.append(row["story_key"])
-    return found
+async def read_first_of_stories(db: Database, ids: Iterable[int]) -> dict[int, StoryEntry]:
+    """By story its first entry, if that is one of these; an entry that is alone is a story by itself."""
+    rows = await db.query(FIRST_OF_STORIES, {"ids": as_list(sorted(ids))})
+    return {
+        row["story_id"]: StoryEntry(row["entry_id"], row["feed_id"], from_iso(row["at"]), row["sketch"]) for row in rows
+    }
 
 
 def steps_to_index_entries(signed: Sequence[EntryWithKeys]) -> list[Step]:
