@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from feedmill.adapters.database import open_database
+from feedmill.settings import load_settings
 from feedmill.store.database import Database, Step
 from feedmill.store.drivers.d1 import D1Database
 from feedmill.store.drivers.mysql import MysqlDatabase
@@ -18,6 +20,9 @@ from feedmill.store.schema import locks, metadata, migrations
 from feedmill.store.views import VIEWS
 from tests.services.d1 import TOKEN
 from tests.sqlite_template import copy_template
+
+# Tables that tests add to a database without tables: the synthetic next version's (`tests/store/next_version.py`).
+TEST_TABLES = ("reading_times",)
 
 
 def connect(request: pytest.FixtureRequest, kind: str, folder: Path) -> Database:
@@ -65,28 +70,33 @@ async def empty(database: Database) -> None:
 @asynccontextmanager
 async def blank(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[Callable[[], Database]]:
     """Creates connections to a database of that kind without tables."""
+    async with blank_settings(request, kind, folder) as settings:
+        yield lambda: open_database(load_settings(**settings))
+
+
+@asynccontextmanager
+async def blank_settings(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[dict[str, str]]:
+    """The settings with which any process reaches a database of that kind without tables."""
     if kind == "sqlite":
-        path = folder / f"{token_hex(4)}.db"
-        yield lambda: SqliteDatabase(path)
+        yield {"database": f"sqlite:///{folder / token_hex(4)}.db"}
         return
-    shared = connect(request, kind, folder)
+    shared, settings = connect(request, kind, folder), settings_of(request, kind, folder)
     try:
         if kind == "d1":
             await _drop_tables(shared)
-            yield lambda: connect(request, kind, folder)
+            yield settings
             await _drop_tables(shared)
             return
         name = f"blank_{token_hex(4)}"
         await shared.exec(f"CREATE DATABASE {name}")
-        url = urlsplit(settings_of(request, kind, folder)["database"])._replace(path=f"/{name}").geturl()
-        yield lambda: PostgresDatabase(url) if kind == "postgresql" else MysqlDatabase(url)
+        yield {"database": urlsplit(settings["database"])._replace(path=f"/{name}").geturl()}
         await shared.exec(f"DROP DATABASE {name}")
     finally:
         await shared.close()
 
 
 async def _drop_tables(database: Database) -> None:
-    for name in ("search_index", "search_texts"):
+    for name in (*TEST_TABLES, "search_index", "search_texts"):
         await database.exec(f"DROP TABLE IF EXISTS {name}")
     for table in reversed(metadata.sorted_tables):
         await database.exec(f"DROP TABLE IF EXISTS {table.name}")

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from feedmill.model.timestamps import to_iso
 from feedmill.store import locks, schema
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database
 from feedmill.store.dialect import DIALECTS
 from feedmill.store.migrations import (
-    RECORD,
     NewerSchema,
     migrate,
     pending_migrations,
@@ -21,6 +19,7 @@ from feedmill.store.migrations import (
     sqlalchemy_dialect,
 )
 from tests.databases import blank
+from tests.store.next_version import record_begin
 from tests.store.schema_dump import catalog
 
 Connect = Callable[[], Database]
@@ -122,10 +121,12 @@ async def test_the_migrations_produce_the_schema_in_the_code(
 async def test_a_database_of_a_newer_feedmill_is_refused_and_left_alone(connect_blank: Connect) -> None:
     db = connect_blank()
     await migrate(db)
-    await db.batch([Step(RECORD, {"version": 9999, "applied_at": to_iso(datetime.now(UTC))})])
+    before = await catalog(db)
+    await record_begin(db, 9999, "9.0.0")
 
-    with pytest.raises(NewerSchema, match="9999"):
+    with pytest.raises(NewerSchema, match=r"9\.0\.0, schema 9999"):
         await migrate(db)
+    assert await catalog(db) == before
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))

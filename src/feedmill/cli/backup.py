@@ -26,6 +26,7 @@ from feedmill.outbound.encrypted_options import ENCRYPTION_PURPOSE
 from feedmill.secret_key import key_location
 from feedmill.settings import Settings
 from feedmill.store.feeds.read_feeds import feeds_with_http_options
+from feedmill.store.migrations import check_not_newer
 
 
 @click.command()
@@ -87,6 +88,7 @@ async def _check(settings: Settings, folder: Path) -> tuple[Manifest, list[str]]
         db = open_database(settings)
         try:
             with suppress(DatabaseError):
+                await check_not_newer(db)
                 await record_backup_check(db, manifest, problems, datetime.now(UTC))
         finally:
             await db.close()

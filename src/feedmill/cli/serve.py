@@ -11,6 +11,7 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.schema_watch import watch_schema
 from feedmill.serve import asgi
 from feedmill.serve.data_lock import lock_data_folder
 from feedmill.serve.http.connections.server import listen, public_address, serve_on
@@ -34,6 +35,7 @@ async def _serve(settings: Settings) -> None:
     warn_of_wide_permissions(settings)
     async with (
         build_app(settings) as app,
+        watch_schema(app.db),
         open_embedded(app) as parts,
         run_periodic_parts(parts),
         announce_presence(app.coordination.presence, "serve"),

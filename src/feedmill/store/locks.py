@@ -1,13 +1,14 @@
 """Locks in the database: a name, an owner's token and a lease that expires by itself."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 
 from sqlalchemy import bindparam, select
 
+from feedmill.errors import DatabaseError
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
@@ -29,7 +30,7 @@ HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.until >
 OWN = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("own_token"))
 RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("own_token"))
 
-Renew = Callable[[], Awaitable[bool]]
+LEASE = timedelta(seconds=20)
 
 
 async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
@@ -79,13 +80,26 @@ async def release_all(db: Database, names: Sequence[str], token: str) -> None:
 
 
 @asynccontextmanager
-async def hold_lock(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
-    """Waits for the lock and holds it for the block; yields a function that renews it."""
+async def hold_renewed_lock(
+    db: Database, name: str, lease: timedelta = LEASE, poll: float = 0.2
+) -> AsyncIterator[None]:
+    """Waits for the lock and holds it for the block, renewing it meanwhile, however long a statement takes."""
     token = token_hex(16)
     # Polled, because its holder may be another process.
     while not await acquire(db, name, token, datetime.now(UTC), lease):  # noqa: ASYNC110
         await asyncio.sleep(poll)
+    renewing = asyncio.create_task(_keep_renewing(db, name, token, lease))
     try:
-        yield lambda: renew(db, name, token, datetime.now(UTC), lease)
+        yield
     finally:
+        renewing.cancel()
+        await asyncio.wait([renewing])
         await release(db, name, token)
+
+
+async def _keep_renewing(db: Database, name: str, token: str, lease: timedelta) -> None:
+    while True:
+        await asyncio.sleep(lease.total_seconds() / 4)
+        # If the database does not answer, the work under the lock fails too.
+        with suppress(DatabaseError):
+            await renew(db, name, token, datetime.now(UTC), lease)

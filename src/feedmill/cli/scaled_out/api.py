@@ -8,6 +8,7 @@ from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import open_distributed, require_scalable_settings
+from feedmill.run.schema_watch import watch_schema
 from feedmill.secret_key import require_shared_key
 from feedmill.serve import asgi
 from feedmill.serve.http.connections.server import listen, public_address, serve_on
@@ -34,6 +35,7 @@ async def _serve(settings: Settings) -> None:
     warn_of_wide_permissions(settings)
     async with (
         build_app(settings) as app,
+        watch_schema(app.db),
         open_distributed(app) as parts,
         announce_presence(app.coordination.presence, "api"),
     ):

@@ -8,6 +8,7 @@ import click
 import uvloop
 
 from feedmill.app import App, build_app
+from feedmill.run.schema_watch import watch_schema
 from feedmill.settings import Settings
 
 
@@ -18,7 +19,7 @@ def run_until_stopped(settings: Settings, name: str, work: Callable[[App, asynci
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        async with build_app(settings) as app:
+        async with build_app(settings) as app, watch_schema(app.db):
             click.echo(f"Feedmill's {name} is running")
             await work(app, stop)
 

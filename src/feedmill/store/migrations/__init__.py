@@ -1,28 +1,41 @@
 """Applies the numbered SQL migrations of each database, one process at a time.
 
-A migration is a file per dialect, `0001_base.sqlite.sql`, frozen once it is released. Each of its statements
-can be repeated, so that an interrupted migration is run again from its start.
+A migration is a file per dialect, `0001_base.sqlite.sql`, frozen once it is released (`released.toml`). An interrupted
+migration goes on at the statement that was interrupted. Each statement can be repeated, because it may have been run.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.dialects import registry
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import CreateTable
 
+from feedmill import __version__
 from feedmill.errors import DatabaseError, StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.model.timestamps import to_iso
 from feedmill.store import locks, schema
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
+from feedmill.store.migrations.column_changes import is_done_already
+from feedmill.store.migrations.running_processes import wait_until_stopped
 
-LEASE = timedelta(seconds=20)
-APPLIED = select(schema.migrations.c.version)
-RECORD = insert_new(schema.migrations, "version", "applied_at")
+RECORDED = select(schema.migrations)
+RECORD_BEGIN = insert_new(schema.migrations, "version", "feedmill", "begun_at")
+RECORD_STATEMENT = (
+    schema.migrations.update()
+    .where(schema.migrations.c.version == bindparam("of_version"))
+    .values(statements_done=bindparam("done"))
+)
+RECORD_END = (
+    schema.migrations.update()
+    .where(schema.migrations.c.version == bindparam("of_version"))
+    .values(applied_at=bindparam("now"))
+)
 
 
 class Migration(NamedTuple):
@@ -32,36 +45,76 @@ class Migration(NamedTuple):
 
 
 class NewerSchema(DatabaseError):
-    """The database was migrated by a newer Feedmill than this one."""
+    """A newer Feedmill has migrated the database, or has begun to."""
 
 
 async def migrate(db: Database) -> list[Migration]:
-    """Brings the schema up to date, one process at a time, and returns what was done."""
+    """Brings the schema up to date, one process at a time, and returns what was done.
+
+    Other processes are told to stop first, and stop within seconds: see `running_processes`.
+    """
     if not await pending_migrations(db):
         return []
     await _create_own_tables(db)
-    async with locks.hold_lock(db, "migrate", LEASE) as renew:
+    async with locks.hold_renewed_lock(db, "migrate"):
         todo = await pending_migrations(db)
+        await _record_begin(db, todo)
+        await wait_until_stopped(db)
         for migration in todo:
-            for statement in migration.statements:
-                await db.exec(statement)
-                await renew()
-            now = to_iso(datetime.now(UTC))
-            await db.batch([Step(RECORD, {"version": migration.version, "applied_at": now})])
+            await _apply(db, migration)
     return todo
 
 
 async def pending_migrations(db: Database) -> list[Migration]:
-    """The migrations that were not applied to this database yet."""
+    """The migrations that were not completed on this database yet; raises `NewerSchema`."""
+    recorded = await _recorded(db)
+    known = read_migrations(db.dialect_name)
+    _refuse_newer(recorded, known)
+    applied = {row["version"] for row in recorded if row["applied_at"]}
+    return [migration for migration in known if migration.version not in applied]
+
+
+async def check_not_newer(db: Database) -> None:
+    """Raises `NewerSchema` if a newer Feedmill has migrated the database, or has begun to."""
+    _refuse_newer(await _recorded(db), read_migrations(db.dialect_name))
+
+
+async def _recorded(db: Database) -> list[Row]:
     try:
-        applied = {row["version"] for row in await db.query(APPLIED)}
+        return await db.query(RECORDED)
     except StatementRefused:
         # An empty database has no table of migrations.
-        applied = set()
-    known = read_migrations(db.dialect_name)
-    if unknown := applied - {migration.version for migration in known}:
-        raise NewerSchema(f"the database is at version {max(unknown)}, this Feedmill knows {len(known)}: upgrade it")
-    return [migration for migration in known if migration.version not in applied]
+        return []
+
+
+def _refuse_newer(recorded: list[Row], known: tuple[Migration, ...]) -> None:
+    newest = max(recorded, key=lambda row: int(row["version"]), default=None)
+    if newest is not None and newest["version"] > known[-1].version:
+        raise NewerSchema(
+            Message(
+                "database.newer",
+                newer=newest["feedmill"],
+                schema=str(newest["version"]),
+                own=__version__,
+                own_schema=str(known[-1].version),
+            )
+        )
+
+
+async def _record_begin(db: Database, todo: list[Migration]) -> None:
+    """From now on an older Feedmill refuses the database, also if this migration is interrupted."""
+    now = to_iso(datetime.now(UTC))
+    rows = [{"version": migration.version, "feedmill": __version__, "begun_at": now} for migration in todo]
+    await db.batch([Step(RECORD_BEGIN, rows)] if rows else [])
+
+
+async def _apply(db: Database, migration: Migration) -> None:
+    [done] = [row["statements_done"] for row in await db.query(RECORDED) if row["version"] == migration.version]
+    for number, statement in enumerate(migration.statements[done:], done + 1):
+        if not await is_done_already(db, statement):
+            await db.exec(statement)
+        await db.batch([Step(RECORD_STATEMENT, {"of_version": migration.version, "done": number})])
+    await db.batch([Step(RECORD_END, {"of_version": migration.version, "now": to_iso(datetime.now(UTC))})])
 
 
 @cache
@@ -70,10 +123,10 @@ def read_migrations(dialect_name: str) -> tuple[Migration, ...]:
     suffix = f".{dialect_name}.sql"
     files = [file for file in resources.files(__name__).iterdir() if file.name.endswith(suffix)]
     files.sort(key=lambda file: file.name)
-    return tuple(_read(file.name.removesuffix(suffix), file.read_text()) for file in files)
+    return tuple(read_migration(file.name.removesuffix(suffix), file.read_text()) for file in files)
 
 
-def _read(stem: str, text: str) -> Migration:
+def read_migration(stem: str, text: str) -> Migration:
     number, _, name = stem.partition("_")
     # One line per statement: D1's exec ends a statement at a line break.
     statements = tuple(" ".join(part.split()) for part in text.split(";\n") if part.strip())

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index
 
-from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, key, timestamp
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, count, key, timestamp
 from feedmill.store.schema.metadata import table
 
 locks = table(
@@ -15,7 +15,12 @@ locks = table(
 migrations = table(
     "migrations",
     Column("version", Id, primary_key=True, autoincrement=False),
-    timestamp("applied_at", required=True),
+    # The version of Feedmill that began it.
+    Column("feedmill", Word, nullable=False),
+    timestamp("begun_at", required=True),
+    # An interrupted migration goes on after these.
+    count("statements_done"),
+    timestamp("applied_at"),
 )
 
 instance_state = table(
