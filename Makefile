@@ -14,10 +14,13 @@ INSTALL_OURS := $(INSTALL) --no-deps --build-constraints requirements-build.lock
 # Without bytecode each process compiles all modules anew, and pytest rewrites all tests: 7 s for each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run dev check lint style types test drill bench docs site lock clean
+.PHONY: run demo dev check lint style types test drill bench docs site lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
+
+demo: $(VENV)/.run-ready
+	@$(BIN)/feedmill demo
 
 dev: $(VENV)/.dev-ready
 

@@ -201,7 +201,8 @@ def _client(settings: Settings, pacer: Pacer, blocks: HostBlocklist, max_bytes: 
         total=timedelta(seconds=settings.total_seconds),
     )
     user_agent = settings.user_agent or USER_AGENT
-    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, at_once, blocklist=blocks)
+    policy = AddressPolicy(settings.allow_private, settings.own_servers)
+    return Client(pacer, policy, user_agent, limits, at_once, blocklist=blocks)
 
 
 def backoff_rules(settings: Settings) -> CadenceSettings:

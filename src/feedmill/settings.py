@@ -144,6 +144,8 @@ SettingOrigin = Literal["command line", "environment", "file", "default"]
 class Settings:
     fields: ClassVar[Mapping[str, SettingField]]
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict, repr=False)
+    # No setting: servers of this process itself, which may be fetched from, by address and port.
+    own_servers: frozenset[tuple[str, int]] = field(default_factory=frozenset, repr=False)
 
     data: Path = Field(CHECKOUT_FOLDER)
     database: str = Field("")

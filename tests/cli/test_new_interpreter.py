@@ -33,8 +33,8 @@ JOURNEY = {
     "restore --all": "1 body replayed",
     "remove --yes 1": "removed 1 ",
 }
-# Started in a new interpreter by the tests of test_serve.py and test_scaled_out.py.
-SERVERS = {"serve", "api", "scheduler", "worker"}
+# Started in a new interpreter by the tests of test_serve.py, test_demo.py and test_scaled_out.py.
+SERVERS = {"serve", "demo", "api", "scheduler", "worker"}
 
 
 async def test_every_command_works_in_a_new_interpreter(cli: CommandLine) -> None:

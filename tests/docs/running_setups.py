@@ -35,6 +35,7 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "npx wrangler r2 bucket create feedmill": CLOUDFLARE,
         "npx wrangler r2 bucket lifecycle add feedmill raw-bodies backups/ --expire-days 31": CLOUDFLARE,
     },
+    "demo.md": {"feedmill demo": "tests/cli/test_demo.py starts it"},
     "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
     "mcp.md": {
         "$ pip install 'feedmill[mcp]'": INTERNET,

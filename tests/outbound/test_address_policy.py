@@ -113,6 +113,14 @@ def test_ports_of_web_servers_are_reached(port: int) -> None:
     assert AddressPolicy().verdict("1.1.1.1", port) == "public"
 
 
+def test_a_single_server_is_reached_on_its_port_alone() -> None:
+    policy = AddressPolicy(servers={("127.0.0.1", 8001)})
+
+    assert policy.verdict("127.0.0.1", 8001) == "allowed"
+    assert policy.verdict("127.0.0.1", 8002) == "address"
+    assert policy.verdict("127.0.0.2", 8001) == "address"
+
+
 def test_an_allowed_network_is_reached_on_any_port() -> None:
     policy = AddressPolicy(["10.1.0.0/16", "fd00::/8"])
 

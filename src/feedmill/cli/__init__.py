@@ -21,6 +21,7 @@ COMMANDS = {
     "backup": "Write a backup into a folder; a server may be running.",
     "check": "Test the database, the object store, Redis, the disk, the clock.",
     "completion": "Print a script that completes commands in bash, zsh or fish.",
+    "demo": "Try it with an account and feeds of its own, without a network.",
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "filter": "Manage the filters of a user: try, create, order, apply, undo, mute.",

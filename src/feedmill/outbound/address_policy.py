@@ -1,6 +1,6 @@
 """Which IP addresses and ports may be connected to (SSRF protection)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Literal
@@ -57,10 +57,11 @@ DANGEROUS_PORTS = frozenset(
 
 
 class AddressPolicy:
-    """Allows public addresses, and the private ones in the operator's list of networks (CIDR)."""
+    """Allows public addresses, the private ones in the operator's list of networks (CIDR), and single servers."""
 
-    def __init__(self, allow: Iterable[str | Network] = ()) -> None:
+    def __init__(self, allow: Iterable[str | Network] = (), servers: Collection[tuple[str, int]] = ()) -> None:
         self._allow = tuple(_network(cidr) for cidr in allow)
+        self._servers = frozenset(servers)
         self._cached_verdict = lru_cache(maxsize=4096)(self._judge)
 
     def verdict(self, address: str, port: int) -> AddressVerdict:
@@ -68,6 +69,8 @@ class AddressPolicy:
         return self._cached_verdict(address, port)
 
     def _judge(self, address: str, port: int) -> AddressVerdict:
+        if (address, port) in self._servers:
+            return "allowed"
         try:
             parsed = ip_address(address)
         except ValueError:
