@@ -14,7 +14,7 @@ from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 
 LOGS_SET_UP = "feedmill.logs:set_up"
-STRUCTLOG = "structlog:get_logger"
+STRUCTLOG = "feedmill.logs:structlog.get_logger"
 
 _fields: ContextVar[Mapping[str, Any] | None] = ContextVar("log_fields", default=None)
 

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import structlog
-
 from feedmill.lazy_loggers import get_bound_fields
 from feedmill.model.control_characters import replace_control_characters
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.timestamps import to_iso
+from feedmill.optional_imports import hidden_package
 from feedmill.settings import Settings
+
+# structlog would import rich, 4.5 MB, for a form of tracebacks that our logs do not have.
+with hidden_package("rich"):
+    import structlog
 
 REDACTED = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """Imports adapters and commands by name when they are needed; names the extra that installs a missing library."""
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -56,6 +57,22 @@ def is_installed(package: str) -> bool:
 def _missing_extra(package: str) -> MissingExtra:
     extra = EXTRA_OF_PACKAGE[package]
     return MissingExtra(f"this needs {package}, which is not installed: pip install 'feedmill[{extra}]'")
+
+
+@contextmanager
+def hidden_package(name: str) -> Iterator[None]:
+    """Makes imports of a package in the block fail as if it were not installed, for a library that can do without it.
+
+    Does nothing if the package is imported already.
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 @contextmanager

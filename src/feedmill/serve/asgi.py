@@ -14,22 +14,28 @@ from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.hubs.push_turns import PushTurns
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.serve import fever, greader, miniflux, web
+from feedmill.serve import fever, greader, miniflux
 from feedmill.serve.http import app_images, archived_images, feed_icons, health, hub_callbacks, metrics
 from feedmill.serve.http.allowed_hosts import AllowedHosts
 from feedmill.serve.http.path_aliases import PathAliases
 from feedmill.serve.http.problem_json import problem_response
-from feedmill.serve.lazy_api import LazyApi
+from feedmill.serve.http.signing_key import signing_key
+from feedmill.serve.lazy_app import LazyApp
 from feedmill.serve.mcp.lazy_endpoint import mcp_routes
 from feedmill.serve.output_feeds import image_routes, mount_output_feeds
-from feedmill.serve.web.sidebar.sidebar_counts import count_watcher
+from feedmill.serve.web.sidebar.count_watcher import CountWatcher
 
+CREATE_API = "feedmill.serve.rest:create_api"
+CREATE_PAGES = "feedmill.serve.web.create_pages:create_pages"
 LONGEST_PATH = 4000
 
 
 def create_asgi_app(app: App, work: JobPort) -> Starlette:
-    web_pages = web.create_pages(app, work)
-    api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web_pages)
+    # Now rather than when the first token is signed, so that a key file that can't be written is reported at start.
+    signing_key(app.settings)
+    count_watcher = CountWatcher(app.db)
+    api = Mount("/api", LazyApp(CREATE_API, app, work))
+    pages = Mount("/", LazyApp(CREATE_PAGES, app, work, count_watcher))
     images = [*archived_images.routes, *app_images.routes, *image_routes, *feed_icons.routes]
     # The APIs of reader apps stand before ours: FreshRSS has its paths below `/api` too.
     apps = [*greader.routes, *fever.routes, *miniflux.routes]
@@ -54,7 +60,7 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     asgi.state.work, asgi.state.discovery_cache = work, ResponseCache()
     # Pages that wait for changes hear of pushes at once.
-    asgi.state.count_watcher, asgi.state.push_lock = count_watcher(web_pages.state), asyncio.Lock()
+    asgi.state.count_watcher, asgi.state.push_lock = count_watcher, asyncio.Lock()
     asgi.state.push_turns = PushTurns()
     return asgi
 

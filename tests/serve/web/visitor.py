@@ -5,10 +5,13 @@ from typing import Any
 
 import httpx
 from lxml import html
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from feedmill.model.user import User
 from feedmill.serve.http.csrf import csrf_token_for
 from feedmill.serve.http.session_cookie import SESSION_COOKIE
+from feedmill.serve.lazy_app import LazyApp
 from tests.browser.sample_feeds import PASSWORD, find_user
 from tests.serve.rest.site import Site
 
@@ -41,6 +44,16 @@ class Visitor:
     async def send(self, path: str, **fields: Any) -> httpx.Response:
         """Submits a form of ours with its token."""
         return await self.client.post(path, data={"csrf": self.csrf()} | fields)
+
+
+async def pages_of(site: Site) -> Starlette:
+    """The ASGI app of the pages, which is mounted last."""
+    mount = site.asgi.routes[-1]
+    assert isinstance(mount, Mount)
+    assert isinstance(mount.app, LazyApp)
+    pages = await mount.app.built()
+    assert isinstance(pages, Starlette)
+    return pages
 
 
 def titles(page: Any) -> list[str]:

@@ -14,15 +14,17 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feedmill.model.hosts import is_ip_literal, parse_host
+from feedmill.optional_imports import import_by_name
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.http.security_headers import STRICT_HEADERS
-from feedmill.serve.web.core.render_page import render_template
 from feedmill.settings import PREFIX, Settings
 
 MISDIRECTED = 421
 ANY = "*"
 # Contains no secrets, and the error page needs the style sheets.
 PUBLIC_FILES = "/static/"
+# Imported when a page is refused: the pages are imported with the first request for one.
+RENDER_TEMPLATE = "feedmill.serve.web.core.render_page:render_template"
 
 
 class AllowedHosts:
@@ -57,7 +59,7 @@ class AllowedHosts:
         if "text/html" not in request.headers.get("accept", ""):
             return PlainTextResponse(f"{_explain(host, name, value)}\n", MISDIRECTED, headers=STRICT_HEADERS)
         variable = f"{PREFIX}{name.upper()}={value}"
-        response = render_template(
+        response: Response = import_by_name(RENDER_TEMPLATE)(
             request, "core/unknown_host.html", MISDIRECTED, host=host, variable=variable, name=name, value=value
         )
         response.headers.update(STRICT_HEADERS)

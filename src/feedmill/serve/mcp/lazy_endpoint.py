@@ -1,14 +1,13 @@
 """`/mcp` without its library: it is imported with the first request, and may not be installed."""
 
-import asyncio
-
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from feedmill.app import App
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.optional_imports import MissingExtra, import_by_name, is_installed
+from feedmill.optional_imports import MissingExtra, is_installed
 from feedmill.serve.http.problem_json import problem_response
+from feedmill.serve.lazy_app import LazyApp
 from feedmill.settings import Settings
 
 MCP_PATH = "/mcp"
@@ -16,38 +15,23 @@ PACKAGE = "mcp"
 CREATE_ENDPOINT = "feedmill.serve.mcp.endpoint:create_endpoint"
 
 
-class LazyMcp:
-    """An ASGI app that builds the endpoint in a thread when the first request comes."""
-
-    def __init__(self, app: App, jobs: JobPort) -> None:
-        self._app, self._jobs = app, jobs
-        self._endpoint: ASGIApp | None = None
-        self._building = asyncio.Lock()
+class LazyMcp(LazyApp):
+    """Answers that it is not installed if its library is missing."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            endpoint = self._endpoint or await self._built()
+            await self.built()
         except MissingExtra as error:
             await problem_response(404, "mcp_not_installed", str(error))(scope, receive, send)
             return
-        await endpoint(scope, receive, send)
-
-    async def _built(self) -> ASGIApp:
-        async with self._building:
-            if self._endpoint is None:
-                self._endpoint = await asyncio.to_thread(self._build)
-        return self._endpoint
-
-    def _build(self) -> ASGIApp:
-        endpoint: ASGIApp = import_by_name(CREATE_ENDPOINT)(self._app, self._jobs)
-        return endpoint
+        await super().__call__(scope, receive, send)
 
 
 def mcp_routes(app: App, jobs: JobPort) -> list[Route]:
     """The routes of the MCP server; none if the setting `mcp` turns it off."""
     if not app.settings.mcp:
         return []
-    endpoint = LazyMcp(app, jobs)
+    endpoint = LazyMcp(CREATE_ENDPOINT, app, jobs)
     return [Route(MCP_PATH, endpoint), Route(f"{MCP_PATH}/", endpoint)]
 
 

@@ -7,9 +7,10 @@ import httpx
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
-from feedmill.serve import web
 from feedmill.serve.http.security_headers import image_origin
+from feedmill.serve.web.create_pages import create_pages
 from feedmill.serve.web.routes import ROUTES
+from feedmill.serve.web.sidebar.count_watcher import CountWatcher
 from feedmill.settings import load_settings
 from tests.serve.rest.site import ORIGIN, Site
 from tests.serve.web.visitor import Visitor
@@ -109,7 +110,8 @@ class Dead:
 
 
 async def test_a_database_outage_is_reported_as_a_page_and_as_a_fragment(site: Site, alice: Visitor) -> None:
-    pages = web.create_pages(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
+    app = replace(site.app, db=Dead())  # type: ignore[arg-type]
+    pages = create_pages(app, site.parts.batches, CountWatcher(app.db))
     transport = httpx.ASGITransport(pages)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
         page = await client.get("/unread")
@@ -129,7 +131,8 @@ class Broken:
 
 
 async def test_an_unexpected_error_has_the_same_headers(site: Site, alice: Visitor) -> None:
-    pages = web.create_pages(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
+    app = replace(site.app, db=Broken())  # type: ignore[arg-type]
+    pages = create_pages(app, site.parts.batches, CountWatcher(app.db))
     transport = httpx.ASGITransport(pages, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
         page = await client.get("/unread")

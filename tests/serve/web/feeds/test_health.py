@@ -13,7 +13,7 @@ from feedmill.store.database import Step
 from feedmill.store.schema import feed_urls, feeds, fetch_log
 from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
-from tests.serve.web.visitor import Visitor, text_of
+from tests.serve.web.visitor import Visitor, pages_of, text_of
 
 HEALTH = "/feed/1/health"
 SYSTEMS = "/systems.xml"
@@ -196,7 +196,7 @@ async def test_a_refresh_that_was_not_queued_says_that_it_happens_later(
         return False
 
     monkeypatch.setattr(pages, "WAIT_SECONDS", 0.0)
-    site.asgi.routes[-1].app.state.work = replace(site.parts.batches, can_send=cannot_send)  # type: ignore[attr-defined]
+    (await pages_of(site)).state.work = replace(site.parts.batches, can_send=cannot_send)
 
     await alice.send(HEALTH, do="refresh")
 

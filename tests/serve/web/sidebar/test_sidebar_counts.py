@@ -1,7 +1,6 @@
 """The counts of the sidebar: views, labels and saved searches, and who hears of changes."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import select
 
@@ -19,7 +18,7 @@ from feedmill.store.search.saved_searches import save_search
 from tests.browser import sample_feeds
 from tests.serve.rest.site import Site
 from tests.serve.web.many_feeds import add_many_feeds
-from tests.serve.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor, pages_of
 
 
 async def test_views_labels_and_searches_have_counts(site: Site, alice: Visitor) -> None:
@@ -30,8 +29,7 @@ async def test_views_labels_and_searches_have_counts(site: Site, alice: Visitor)
     await apply_marks(db, user.id, ids, EntryMarks(add_labels=(label.id,), later=True), now)
     await apply_marks(db, user.id, ids[:1], EntryMarks(read=True), now)
 
-    pages: Any = site.asgi.routes[-1]
-    slow = await slow_counts(pages.app.state, user.id).read()
+    slow = await slow_counts((await pages_of(site)).state, user.id).read()
     page = await alice.see("/all")
 
     shown = {place.get("data-count"): place.text for place in page.xpath("//span[@data-count]")}

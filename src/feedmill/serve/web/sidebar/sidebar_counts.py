@@ -106,8 +106,6 @@ def _shown(n: int, most: int) -> str:
 
 def count_watcher(state: State) -> CountWatcher:
     """One for all streams of this process."""
-    if not hasattr(state, "count_watcher"):
-        state.count_watcher = CountWatcher(state.app.db)
     watcher: CountWatcher = state.count_watcher
     return watcher
 
