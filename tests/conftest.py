@@ -28,6 +28,7 @@ CHROMIUM = "tests.services.chromium:running_chromium"
 NEWSBOAT = "tests.services.newsboat:installed_newsboat"
 LATER_NEWSBOAT = "tests.services.newsboat:later_newsboat"
 LIFEREA = "tests.services.desktop_readers:installed_liferea"
+CONTAINERS = "tests.services.containers:running_engine"
 RSSGUARD = "tests.services.desktop_readers:installed_rssguard"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
@@ -148,6 +149,11 @@ def liferea_service(request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def rssguard_service(request: pytest.FixtureRequest) -> Iterator[Any]:
     yield from _service(request, "RSS Guard", RSSGUARD)
+
+
+@pytest.fixture(scope="session")
+def container_engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "podman", CONTAINERS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -223,7 +223,7 @@ def test_a_link_of_ones_own_opens_the_list_where_the_article_is(
     alice = browser_user(at=path)
     alice.page.locator(".more").scroll_into_view_if_needed()
     deep = alice.page.locator(".row .title").nth(45)
-    title, href = deep.inner_text(), deep.get_attribute("href")
+    title, href = str(deep.text_content()).strip(), deep.get_attribute("href")
 
     alice.page.goto(str(href))
     alice.reads(title)

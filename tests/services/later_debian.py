@@ -37,15 +37,15 @@ def _unpack(package: str, root: Path) -> None:
         unfinished = Path(tempfile.mkdtemp(dir=root.parent))
         try:
             for archive in archives:
-                _run(["dpkg-deb", "--extract", str(archive), str(unfinished)])
-            _rename_unless_there(unfinished, root)
+                run(["dpkg-deb", "--extract", str(archive), str(unfinished)])
+            rename_unless_there(unfinished, root)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _download(package: str, apt: Path) -> list[Path]:
     """Downloads the package and its dependencies, as for a machine on which nothing is installed."""
-    (apt / "sources.list").write_text(f"deb {_archive_url()} {RELEASE} main\n")
+    (apt / "sources.list").write_text(f"deb {archive_url()} {RELEASE} main\n")
     (apt / "status").touch()
     for folder in ("state/lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True)
@@ -61,28 +61,29 @@ def _download(package: str, apt: Path) -> list[Path]:
         "APT::Sandbox::User": "root",
     }
     apt_get = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in options.items())]
-    _run([*apt_get, "update"])
-    _run([*apt_get, "--yes", "--no-install-recommends", "--download-only", "install", package])
+    run([*apt_get, "update"])
+    run([*apt_get, "--yes", "--no-install-recommends", "--download-only", "install", package])
     return sorted((apt / "cache" / "archives").glob("*.deb"))
 
 
-def _archive_url() -> str:
+def archive_url() -> str:
     """The address at which the machine's own apt finds Debian."""
     own_release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    listed = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)", f"Release: {own_release}"])
+    listed = run(["apt-get", "indextargets", "--format", "$(REPO_URI)", f"Release: {own_release}"])
     if not listed.strip():
         raise ServiceMissing(f"apt has no source of Debian's packages for {own_release!r}")
     return listed.split()[0]
 
 
-def _run(command: list[str]) -> str:
-    done = subprocess.run([find_binary(command[0]), *command[1:]], capture_output=True, text=True)
+def run(command: list[str], typed: str = "") -> str:
+    """What a program of the machine prints; `typed` is its input."""
+    done = subprocess.run([find_binary(command[0]), *command[1:]], input=typed, capture_output=True, text=True)
     if done.returncode != 0:
         raise ServiceMissing(f"{command[0]} {command[-1]}: {done.stderr[-2000:]}")
     return done.stdout
 
 
-def _rename_unless_there(folder: Path, target: Path) -> None:
+def rename_unless_there(folder: Path, target: Path) -> None:
     try:
         os.rename(folder, target)
     except OSError:

@@ -109,8 +109,10 @@ async def test_a_push_with_which_processes_died_is_given_up(pushed: PushedSite) 
     with capture_logs() as logged:
         await pushed.site.app.push_user.use()
 
+    feed = await pushed.stored()
     assert [line["event"] for line in logged] == ["push_given_up"]
     assert await pushed.titles() == ["old"]
+    assert (feed.next_fetch_at, feed.next_fetch_why.code) == (pushed.now, "schedule.push_given_up")
     assert [row["next_attempt_at"] for row in await pushed.rows(hub_pushes)] == [None]
 
 

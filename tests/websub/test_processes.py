@@ -11,6 +11,7 @@ from secrets import token_hex
 import pytest
 from sqlalchemy import select
 
+from feedmill.library.hubs.use_pushes import MAX_ATTEMPTS
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, feeds, fetch_log, hub_pushes
@@ -26,7 +27,8 @@ from tests.websub.pushed_site import feed_with_hub
 
 pytestmark = pytest.mark.external
 
-ROUNDS = 4
+# On a slow machine each process may die while it uses the first push, which is given up after too many.
+ROUNDS = MAX_ATTEMPTS - 1
 # What leases would do in some minutes.
 END_PUSH_LEASES = hub_pushes.update().where(hub_pushes.c.next_attempt_at.is_not(None))
 END_CLAIMS = feeds.update().where(feeds.c.claim_token.is_not(None))
@@ -70,7 +72,7 @@ async def test_one_process_is_killed_after_each_push(tmp_path: Path, request: py
                     server.kill()
                 await _end_leases(db)
             with mill.run("serve"):
-                await until(lambda: _all_stored(db), otherwise=(tmp_path / "log").read_text()[-3000:])
+                await until(lambda: _all_stored(db), otherwise="not every entry is stored")
 
             assert await _titles(db) == ["old", *(f"new {number}" for number in range(ROUNDS))]
 
@@ -90,7 +92,7 @@ async def test_the_scheduler_uses_what_a_killed_api_process_accepted(
                         await _push_when_subscribed(db, hub, topic, number)
                         server.kill()
                     await _end_leases(db)
-                await until(lambda: _all_stored(db), otherwise=(tmp_path / "log").read_text()[-3000:])
+                await until(lambda: _all_stored(db), otherwise="not every entry is stored")
 
             assert await _titles(db) == ["old", *(f"new {number}" for number in range(ROUNDS))]
             lines = await db.query(select(fetch_log.c.outcome).where(fetch_log.c.outcome == "pushed"))

@@ -28,6 +28,7 @@ from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.hubs.pushes import (
     StoredPush,
     drop_push,
+    give_up_push,
     postpone_push,
     prune_pushes,
     record_fetched_push,
@@ -42,7 +43,7 @@ AT_ONCE = 20
 SOFT_LIMIT = timedelta(seconds=80)
 # While the feed is being refreshed.
 BUSY_WAIT = timedelta(seconds=1)
-# A push with which so many processes have died is not tried again.
+# A push with which so many processes have died is not tried again; its feed is fetched.
 MAX_ATTEMPTS = 3
 # Longer than secrets are valid: two leases at most.
 KEEP = timedelta(days=90)
@@ -85,7 +86,7 @@ class PushUser:
         db, now, feed_id = self.tools.db, self.tools.clock(), push.subscription.feed_id
         if push.attempts > MAX_ATTEMPTS:
             log.error("push_given_up", feed_id=feed_id, hub=push.subscription.hub_url, object_key=push.object_key)
-            await drop_push(db, push)
+            await give_up_push(db, push, now)
             return True
         claims = await claim_feeds(db, [feed_id], now)
         if claims and _is_wanted(claims[0], push):

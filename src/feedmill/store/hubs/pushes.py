@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select
 
-from feedmill.i18n.messages import message_to_stored
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.refresh import Schedule
 from feedmill.model.syndication.push import HubSubscription
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
@@ -58,6 +58,12 @@ IS_PUSHED = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"), feeds.c.next_fetch_at.is_not(None))
     .values(pushed_until=bindparam("lease_until"), next_fetch_at=bindparam("next_at"), next_fetch_why=bindparam("why"))
+)
+FETCH_INSTEAD = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"), feeds.c.next_fetch_at > bindparam("at"))
+    .where(feeds.c.consecutive_failures == 0)
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=message_to_stored(Message("schedule.push_given_up")))
 )
 PRUNE = hub_pushes.delete().where(_of.received_at < bindparam("before"), _of.next_attempt_at.is_(None))
 
@@ -151,6 +157,12 @@ async def record_fetched_push(db: Database, push: StoredPush, lease_until: datet
 async def drop_push(db: Database, push: StoredPush) -> None:
     """Ends a push that no feed can use."""
     await db.batch([Step(DONE, {"push_id": push.id, "token": push.token})])
+
+
+async def give_up_push(db: Database, push: StoredPush, now: datetime) -> None:
+    """Ends a push that can't be used, and makes its feed due: what was pushed may be in the feed itself."""
+    fetch = {"feed_id": push.subscription.feed_id, "at": to_iso(now)}
+    await db.batch([Step(DONE, {"push_id": push.id, "token": push.token}), Step(FETCH_INSTEAD, fetch)])
 
 
 async def postpone_push(db: Database, push: StoredPush, again_at: datetime) -> None:
