@@ -1,20 +1,30 @@
-"""The pictures of the documentation can be made again."""
+"""The pictures of the documentation can be made again, from the demo."""
 
-import runpy
 from pathlib import Path
 from typing import Any
 
-from tests.browser.site_server import SiteServer
+from PIL import Image
+from tools.pictures.documentation_shots import SHOTS, take_shot
+from tools.pictures.running_demo import run_demo
+from tools.pictures.tour import STEPS, record_tour
 
-TOOL = Path(__file__).parents[2] / "tools" / "screenshots"
+from tests.docs.pages import ROOT
 
 
-def test_a_screenshot_of_the_documentation_is_taken(
-    chromium_service: Any, site_server: SiteServer, tmp_path: Path
-) -> None:
-    tool = runpy.run_path(str(TOOL))
-    [shot] = [shot for shot in tool["SHOTS"] if shot.name == "reading-dark"]
+def test_a_screenshot_and_a_tour_are_made_from_the_demo(chromium_service: Any, tmp_path: Path) -> None:
+    [shot] = [shot for shot in SHOTS if shot.name == "reading-dark"]
 
-    tool["take"](chromium_service.browser, site_server, [shot], tmp_path)
+    with run_demo() as demo:
+        take_shot(chromium_service.browser, demo, shot, tmp_path)
+        record_tour(chromium_service.browser, demo, tmp_path / "tour.webp", STEPS[:3])
 
-    assert (tmp_path / "reading-dark.png").read_bytes().startswith(b"\x89PNG")
+    with Image.open(tmp_path / "reading-dark.png") as picture:
+        assert picture.size == shot.size
+    with Image.open(tmp_path / "tour.webp") as tour:
+        assert tour.n_frames == 3
+
+
+def test_the_pictures_are_those_that_the_tool_makes() -> None:
+    pictures = {path.name for path in (ROOT / "docs" / "images").iterdir() if not path.name.startswith("bench-")}
+
+    assert pictures == {*(f"{shot.name}.png" for shot in SHOTS), "tour.webp"}

@@ -1,6 +1,7 @@
 """Opens the listening socket and runs uvicorn on it until a signal ends it."""
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Iterator
@@ -64,7 +65,17 @@ async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) 
     """Serves requests until a signal stops the server."""
     most = reserve_open_files(settings)
     registry = ConnectionRegistry(most, settings.connections_per_address, settings.trusted_proxies)
+    logging.getLogger("uvicorn.error").addFilter(is_no_cancelled_request)
     await DeadlineServer(uvicorn_config(asgi, settings, registry), registry).serve(sockets=[listening])
+
+
+def is_no_cancelled_request(record: logging.LogRecord) -> bool:
+    """Whether a line of uvicorn is not about a request that was cancelled at the end, such as a stream of events.
+
+    Every open page has such a stream, and would be a traceback in the log.
+    """
+    is_cancelled = bool(record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+    return not is_cancelled and not record.getMessage().startswith("Cancel ")
 
 
 def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegistry) -> uvicorn.Config:
