@@ -18,7 +18,7 @@ from report import Cell, Table, report_table
 
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.collect.stories.article_links import article_links
-from feedmill.collect.stories.entry_words import text_words, title_words
+from feedmill.collect.stories.entry_words import read_words
 from feedmill.collect.stories.sign_entry import SignableEntry, sign_entries
 from feedmill.errors import NotAFeed
 from tests.collect.stories.labelled_pairs import LabelledPair, labelled_pairs
@@ -60,7 +60,8 @@ def figures(quality: Quality) -> list[Cell]:
 
 
 def groups_of(entry: SignableEntry) -> set[bytes]:
-    words = [*title_words(entry), *text_words(entry)]
+    title, text = read_words(entry)
+    words = [*title, *text]
     return {b" ".join(group) for group in zip(words, words[1:], words[2:], strict=False)} or set(words)
 
 
@@ -86,7 +87,7 @@ def exact(one: set[bytes], other: set[bytes]) -> float:
 
 CANDIDATES: dict[str, tuple[Sign, Compare]] = {
     "the same link": (lambda entry: article_links(entry).all, lambda one, other: not {*one}.isdisjoint(other)),
-    "the same title": (lambda entry: b" ".join(title_words(entry)), lambda one, other: one == other != b""),
+    "the same title": (lambda entry: b" ".join(read_words(entry).title), lambda one, other: one == other != b""),
     "SimHash, 64 bits": (simhash, lambda one, other: 1 - (one ^ other).bit_count() / 64),
     "all groups of three words (Jaccard)": (groups_of, exact),
 }

@@ -3,8 +3,8 @@
     python bench/story_index.py [--entries 1000000] [--feeds 1000] [--databases sqlite,postgresql] [--keep FOLDER]
 
 Every entry of the library is in the story index, and a tenth of them in stories of two. Of a refresh CPU time is
-measured, of this process and of the database server: of the batch that stores new entries, and of the same with their
-stories. A fifth of the new entries are the same articles as entries of another feed. Lists and marks are measured in
+measured, of this process and of the database server: of the batch that stores new entries, and of what their stories
+add. A fifth of the new entries are the same articles as entries of another feed. Lists and marks are measured in
 milliseconds, with each story once and with every entry.
 """
 
@@ -15,17 +15,18 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
-from statistics import quantiles
-from typing import Any
+from secrets import token_hex
+from statistics import median, quantiles
+from typing import Any, NamedTuple
 
 import uvloop
 from library_load import DATABASES, NOW, USERS, WORDS, database_folder, load_once, reader
 from report import Cell, Table, report_table
 from sqlalchemy import func, select, text
 
-from feedmill.collect.stories.sign_entry import sign_entry
+from feedmill.collect.stories.sign_entry import sign_entries, sign_entry
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.stories.also_in import copies_of_entries
@@ -44,6 +45,7 @@ from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.undo_mark_all_read import restore_retired_list
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import entries, feeds, story_entries, story_keys, story_sketches
+from feedmill.store.search.index import tokenize_entry
 
 NEW_AT_ONCE = 20
 ROUNDS = 60
@@ -161,33 +163,47 @@ async def measure_refreshes(db: Database) -> list[list[Cell]]:
     targets = await feeds_of_ids(db, ids)
     # Another run in the same folder has other articles.
     numbers = count(int(time.time()) * 10_000)
-    costs: dict[bool, list[float]] = {False: [], True: []}
+    costs: list[_Cost] = []
     for first, second in zip(targets[::2], targets[1::2], strict=True):
         earlier = [article(next(numbers)) for _ in range(NEW_AT_ONCE)]
         copied = [replace(entry, link=f"{entry.link}/copy") for entry in earlier[: NEW_AT_ONCE // 5]]
         later = [*copied, *(article(next(numbers)) for _ in range(NEW_AT_ONCE - len(copied)))]
-        for feed, new in ((first, earlier), (second, later)):
-            # The same work twice, in turns: without stories into one feed, with them into another.
-            plain = [replace(entry, guid=f"{entry.guid} plain") for entry in new]
-            costs[False].append(await _cost(db, clock, feed, plain, with_stories=False))
-            costs[True].append(await _cost(db, clock, feed, new, with_stories=True))
-    without, with_stories = (quantiles(costs[each], n=4)[0] for each in (False, True))
+        costs += [await _cost(db, clock, feed, new) for feed, new in ((first, earlier), (second, later))]
+    store, sign, look_up, join = (median(values) for values in zip(*costs, strict=True))
     return [
-        ["store a new entry", without, ""],
-        ["the same with its story", with_stories, with_stories / without],
-        ["what stories add", with_stories - without, ""],
+        ["store a new entry", store, ""],
+        ["sign it", sign, sign / store],
+        ["find its story", look_up, look_up / store],
+        ["add it to the index and to its story", join, join / store],
+        ["what stories add", sign + look_up + join, (sign + look_up + join) / store],
     ]
 
 
-async def _cost(
-    db: Database, clock: Callable[[], float], feed: Feed, new: Sequence[NewEntry], *, with_stories: bool
-) -> float:
-    """The CPU time of a new entry."""
-    token = f"bench {_random.random()}"
-    started = clock()
-    extra = await story_writes(db, Claim(feed, token), _decision(new)) if with_stories else ()
-    await db.batch([*steps_to_add_entries(feed.id, token, new, to_iso(NOW), in_feed=True), *extra])
-    return (clock() - started) / len(new)
+class _Cost(NamedTuple):
+    """CPU milliseconds of a new entry: without its story, of its signature, and of the statements for its story."""
+
+    store: float
+    sign: float
+    look_up: float
+    join: float
+
+
+async def _cost(db: Database, clock: Callable[[], float], feed: Feed, new: Sequence[NewEntry]) -> _Cost:
+    """The stories in a batch of their own, whose commit they would share."""
+    claim, decision = Claim(feed, token_hex(16)), _decision(new)
+    words = decision.changes.words
+    times = [clock()]
+    words.update({entry.guid: tokenize_entry(entry) for entry in new})
+    await db.batch(steps_to_add_entries(feed.id, claim.token, new, to_iso(NOW), in_feed=True, words=words))
+    times.append(clock())
+    sign_entries(new, list(words.values()))
+    times.append(clock())
+    steps = await story_writes(db, claim, decision)
+    times.append(clock())
+    await db.batch(steps)
+    times.append(clock())
+    store, sign, sign_and_look_up, join = ((end - start) / len(new) for start, end in pairwise(times))
+    return _Cost(store, sign, sign_and_look_up - sign, join)
 
 
 def _decision(new: Sequence[NewEntry]) -> Updated:

@@ -214,7 +214,7 @@ def _json_item(**fields: str) -> str:
 def _reconciled(text: str) -> object:
     entry = ParsedEntry(guid=text, link=text, title=text, content_html=text, summary=text, categories=(text,))
     changes = reconcile.compare_entries({"1": entry}, {}, (), NOW, site_url=URL, with_images=True)
-    return [index.indexed_words(new) for new in changes.new]
+    return [index.tokenize_entry(new) for new in changes.new]
 
 
 def _page(text: str) -> web_page.WebPage:

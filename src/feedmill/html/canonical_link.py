@@ -6,6 +6,7 @@ or AMP form.
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
 from feedmill.absolute_urls import absolute_url
@@ -21,6 +22,8 @@ _SAME_SITES = {"old.reddit.com": "reddit.com", "np.reddit.com": "reddit.com", "x
 _HOST_PREFIXES = ("www.", "m.", "mobile.", "amp.")
 _WIKIMEDIA = re.compile(r"([a-z-]{2,20})\.m\.((?:wikipedia|wiktionary|wikinews|wikisource|wikivoyage)\.org)")
 _PATH_ENDINGS = ("/", "/amp", ".amp", "/index.html", "/index.htm")
+# Nothing in it can be escaped in two ways.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/_.~-]*+")
 _SESSION_IN_PATH = re.compile(r";jsessionid=[^/;]*", re.I)
 _SESSIONS = frozenset({"jsessionid", "phpsessid"})
 _AMP_PAIRS = frozenset({"amp", "amp=", "amp=1", "amp=true", "outputtype=amp"})
@@ -50,13 +53,20 @@ def canonical_link(url: str) -> str:
         return url.strip()
     try:
         parts = urlsplit(link)
-        port = "" if parts.port in _DEFAULT_PORTS else f":{parts.port}"
+        host, port = _canonical_authority(parts.netloc)
     except ValueError:
         return link
-    host = _canonical_host(parts.hostname or "")
-    query = _canonical_query(parts.query, host)
+    query = _canonical_query(parts.query, host) if parts.query else ""
     fragment = "" if _FRAGMENTS_OF_ARTICLES.fullmatch(parts.fragment) else f"#{parts.fragment}"
     return f"https://{host}{port}{_canonical_path(parts.path)}{query}{fragment}"
+
+
+@lru_cache(maxsize=1024)
+def _canonical_authority(authority: str) -> tuple[str, str]:
+    """The host, and the port with its colon if it is not the default one. Cached: a feed has links to few hosts."""
+    parts = urlsplit(f"//{authority}")
+    port = "" if parts.port in _DEFAULT_PORTS else f":{parts.port}"
+    return _canonical_host(parts.hostname or ""), port
 
 
 def _unwrapped(link: str | None) -> str | None:
@@ -91,7 +101,10 @@ def _ascii_host(host: str) -> str:
 
 
 def _canonical_path(path: str) -> str:
-    path = _plain_escapes(_SESSION_IN_PATH.sub("", path), _SAFE_IN_PATH)
+    if not _PLAIN_PATH.fullmatch(path):
+        path = _plain_escapes(_SESSION_IN_PATH.sub("", path), _SAFE_IN_PATH)
+    if not path.endswith(_PATH_ENDINGS):
+        return path
     end = len(path)
     while ending := next((each for each in _PATH_ENDINGS if path.endswith(each, 0, end)), ""):
         end -= len(ending)

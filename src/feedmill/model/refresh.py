@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from feedmill.i18n.messages import Message
 from feedmill.model.parsed_feed import Enclosure
@@ -118,13 +118,31 @@ class Revision:
     content_html: str | None
 
 
+class IndexedWords(NamedTuple):
+    """The words of an entry that search finds it by: separated by spaces, without case, accents and punctuation.
+
+    `text` has those of the content, or of the summary of an entry that has no content. `more` has those of a summary
+    beside the content, and of the link.
+    """
+
+    title: str
+    author: str
+    text: str
+    more: str
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The words by the field of the search index."""
+        return {"title": self.title, "author": self.author, "words": f"{self.text} {self.more}".strip()}
+
+
 @dataclass(frozen=True, slots=True)
 class EntryDiff:
     """The difference between a feed and its stored entries.
 
     `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `changed_guids` are in it
     under another guid. `overflows` is set when the feed shares no entry with the previous response, so that we may have
-    missed some. `words` caches the indexed words of new entries by guid: filters and the index both need them.
+    missed some. `words` caches the indexed words of new entries by guid: filters, stories and the index all need them.
     """
 
     new: tuple[NewEntry, ...] = ()
@@ -133,7 +151,7 @@ class EntryDiff:
     dropped: tuple[int, ...] = ()
     changed_guids: tuple[ChangedGuid, ...] = ()
     overflows: bool = False
-    words: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    words: dict[str, IndexedWords] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

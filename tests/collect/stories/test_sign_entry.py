@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from feedmill.collect.stories.same_story import is_same_story
 from feedmill.collect.stories.sign_entry import sign_entries, sign_entry
-from feedmill.collect.stories.sketch import SKETCH_VERSION
+from feedmill.collect.stories.sketch import SKETCH_VERSION, keys_of_sketch
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 from feedmill.model.stories.signature import MAX_SKETCH, MAX_STORY_KEYS, StoryEntry, StorySignature
+from feedmill.store.search.index import tokenize_entry
 from tests.examples import examples
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -69,3 +70,24 @@ def test_a_link_that_several_entries_of_a_document_share_is_no_key() -> None:
     shared, _ = sign_entries([ENTRY, other])
 
     assert len(alone.keys) == len(shared.keys) + 1
+
+
+@given(any_text, any_text, any_text)
+@settings(max_examples=examples(200))
+def test_the_words_of_the_search_index_give_the_same_signature(
+    title: str | None, summary: str | None, content: str | None
+) -> None:
+    reddit = f"{content} submitted by someone <a href='https://example.com/a-b'>[link]</a>"
+    entries = [
+        ParsedEntry(link="https://example.org/1", title=title, summary=summary, content_html=text)
+        for text in (content, reddit, f"Article URL: {content}")
+    ]
+
+    assert sign_entries(entries, map(tokenize_entry, entries)) == sign_entries(entries)
+
+
+def test_the_sketch_has_the_keys() -> None:
+    signature = sign_entry(ENTRY)
+
+    assert keys_of_sketch(signature.sketch) == signature.keys
+    assert keys_of_sketch("") == ()

@@ -1,16 +1,14 @@
 """Takes the words of an entry that are compared: those of its title, and the first hundreds of its text."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from feedmill.store.search.tokenizer import words_of_html
+from feedmill.model.refresh import IndexedWords
+from feedmill.store.search.tokenizer import MAX_LINE, words_of_html
 
 MAX_TITLE_WORDS = 32
 MAX_TEXT_WORDS = 400
-# Characters.
-MAX_TITLE = 600
-MAX_MARKUP = 50_000
-# Read at once: about as much as has all words.
-PART = 3_000
+# Characters of a word, on average. What is longer is cut earlier.
+_MAX_WORD = 50
 
 
 class WrittenEntry(Protocol):
@@ -24,35 +22,31 @@ class WrittenEntry(Protocol):
     def content_html(self) -> str | None: ...
 
 
-def title_words(entry: WrittenEntry) -> list[bytes]:
-    """The words of the title, without case, accents and punctuation; pairs of characters in Chinese and the like."""
-    return _words((entry.title or "")[:MAX_TITLE])[:MAX_TITLE_WORDS]
+class StoryWords(NamedTuple):
+    """Words without case, accents and punctuation; pairs of characters in Chinese and the like."""
+
+    title: list[bytes]
+    text: list[bytes]
 
 
-def text_words(entry: WrittenEntry) -> list[bytes]:
-    """The first words of the longest text of the entry."""
-    markup = _without_aggregator_lines(entry.content_html or entry.summary or "")[:MAX_MARKUP]
-    words: list[bytes] = []
-    position = 0
-    while position < len(markup) and len(words) < MAX_TEXT_WORDS:
-        end = _end_of_part(markup, position)
-        words += _words(markup[position:end])
-        position = end
-    return words[:MAX_TEXT_WORDS]
+def read_words(entry: WrittenEntry) -> StoryWords:
+    """The first words of the title and of the longest text of the entry."""
+    title = words_of_html((entry.title or "")[:MAX_LINE])
+    text = words_of_html(_without_aggregator_lines(entry.content_html or entry.summary or ""))
+    return StoryWords(_first(title, MAX_TITLE_WORDS), _first(text, MAX_TEXT_WORDS))
 
 
-def _end_of_part(markup: str, position: int) -> int:
-    """Where a part that begins there ends: before a tag, if there is one, so that none is cut."""
-    end = position + PART
-    if end >= len(markup):
-        return len(markup)
-    tag = markup.rfind("<", position + 1, end)
-    return tag if tag > 0 else end
+def take_words(entry: WrittenEntry, indexed: IndexedWords) -> StoryWords:
+    """The same as `read_words`, of an entry whose words are indexed for search."""
+    markup = entry.content_html or entry.summary or ""
+    written = _without_aggregator_lines(markup)
+    text = indexed.text if written is markup else words_of_html(written)
+    return StoryWords(_first(indexed.title, MAX_TITLE_WORDS), _first(text, MAX_TEXT_WORDS))
 
 
-def _words(markup: str) -> list[bytes]:
+def _first(words: str, most: int) -> list[bytes]:
     # Words have no surrogates: they are no letters.
-    return words_of_html(markup).encode("utf-8", "ignore").split()
+    return words[: most * _MAX_WORD].encode("utf-8", "ignore").split(None, most)[:most]
 
 
 def _without_aggregator_lines(markup: str) -> str:

@@ -1,16 +1,17 @@
 """Computes the signature of an entry: the keys to look up entries that may be the same article, and the sketch."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol
 from zlib import crc32
 
 from feedmill.collect.stories.article_links import ArticleLinks, LinkedEntry, article_links, media_url
-from feedmill.collect.stories.entry_words import WrittenEntry, text_words, title_words
+from feedmill.collect.stories.entry_words import StoryWords, WrittenEntry, read_words, take_words
 from feedmill.collect.stories.sketch import LINK_KEY, TEXT_KEY, TITLE_KEY, Sketch, encode_sketch, hash_word
 from feedmill.collect.stories.word_groups import WordGroups
+from feedmill.model.refresh import IndexedWords
 from feedmill.model.stories.signature import StorySignature
 
 LEAD_WORDS = 32
@@ -26,21 +27,25 @@ class SignableEntry(LinkedEntry, WrittenEntry, Protocol):
     """An entry that can be signed; `NewEntry` and `ParsedEntry` are."""
 
 
-def sign_entries(entries: Sequence[SignableEntry]) -> list[StorySignature]:
-    """The signatures of the entries of one document, in order. A link that several of them share says nothing."""
+def sign_entries(entries: Sequence[SignableEntry], indexed: Iterable[IndexedWords] = ()) -> list[StorySignature]:
+    """The signatures of the entries of one document, in order. A link that several of them share says nothing.
+
+    `indexed` has the indexed words of all of them, or is empty.
+    """
     links = [article_links(entry) for entry in entries]
     times = Counter(link for found in links for link in found.all)
     shared = {link for link, count in times.items() if count > 1}
-    return [_sign(entry, found.without(shared)) for entry, found in zip(entries, links, strict=True)]
+    words = list(map(take_words, entries, indexed)) or list(map(read_words, entries))
+    return [_sign(entry, found.without(shared), own) for entry, found, own in zip(entries, links, words, strict=True)]
 
 
 def sign_entry(entry: SignableEntry) -> StorySignature:
     """The signature of one entry, whose document is not at hand."""
-    return _sign(entry, article_links(entry))
+    return _sign(entry, article_links(entry), read_words(entry))
 
 
-def _sign(entry: SignableEntry, links: ArticleLinks) -> StorySignature:
-    title, text = title_words(entry), text_words(entry)
+def _sign(entry: SignableEntry, links: ArticleLinks, words: StoryWords) -> StorySignature:
+    title, text = words
     title_only = _adds_nothing(text, title)
     if title_only:
         text = title

@@ -43,7 +43,7 @@ class Sketch:
 
 def hash_word(word: bytes) -> int:
     """16 bits; the highest one is set for a word with a digit. A letter alone says nothing: "U.S." is "US"."""
-    if word.isalpha() or _DIGITS.isdisjoint(word):
+    if word.isalpha() or (not word.isalnum() and _DIGITS.isdisjoint(word)):
         return crc32(word) & 0x7FFF if len(word) > 1 else 0
     return crc32(word) & 0x7FFF | DIGIT_BIT
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from feedmill.library.filters.regular_expressions import compile_regex
 from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.refresh import IndexedWords
 from feedmill.model.search_query import (
     And,
     DateRange,
@@ -19,7 +20,7 @@ from feedmill.model.search_query import (
     SearchCondition,
     TextMatch,
 )
-from feedmill.store.search.index import SearchableEntry, indexed_words
+from feedmill.store.search.index import SearchableEntry, tokenize_entry
 from feedmill.store.search.index_table import place_seconds
 from feedmill.store.search.tokenizer import MAX_LINE, MAX_URL, visible_text
 
@@ -39,19 +40,18 @@ class EntryFacts:
     enclosures: Sequence[Enclosure] = ()
 
     @cached_property
-    def indexed(self) -> dict[str, str]:
-        """The indexed words by field."""
-        return indexed_words(self.entry)
+    def indexed(self) -> IndexedWords:
+        return tokenize_entry(self.entry)
 
     @cached_property
     def words(self) -> dict[str, str]:
         """The indexed words by field, with a space around each word."""
-        return {name: f" {words} " for name, words in self.indexed.items()}
+        return {name: f" {words} " for name, words in self.indexed.fields.items()}
 
     @cached_property
     def all_words(self) -> str:
         """The words of all fields, with a space around each, and two between fields: no phrase goes across."""
-        return f" {'  '.join(self.indexed.values())} "
+        return f" {'  '.join(self.indexed.fields.values())} "
 
     @cached_property
     def texts(self) -> dict[str, bytes]:

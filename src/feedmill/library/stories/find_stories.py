@@ -4,7 +4,7 @@ An entry joins a story only if it is the same article as each of its entries, by
 entries of a story are the same article, and no feed can join two articles of others by an entry that is like both.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,6 +71,8 @@ def rank_stories(signed: SignedEntry, hits: KeyHits) -> list[int]:
 def find_story(entry: StoryEntry, ranked: Iterable[int], stories: Mapping[int, Sequence[StoryEntry]]) -> int | None:
     """The first of these stories all of whose entries are the same article as this one, if it has room."""
     open_stories = {id: stories[id] for id in ranked if 0 < len(stories.get(id, ())) < MOST_IN_STORY}
+    if not open_stories:
+        return None
     # All at once: what many entries of one feed have in common with it says nothing.
     same = set(find_same_story(entry, [member for story in open_stories.values() for member in story]))
     return next((id for id, story in open_stories.items() if same.issuperset(story)), None)
@@ -101,21 +103,26 @@ class KeyRoom:
     """Counts the entries that have a key, of all feeds and of one."""
 
     def __init__(self) -> None:
-        self._entries: Counter[int] = Counter()
-        self._of_feed: Counter[tuple[int, int]] = Counter()
+        self._entries = defaultdict[int, int](int)
+        self._of_feed = defaultdict[tuple[int, int], int](int)
 
     def note(self, hits: KeyHits) -> None:
         """Counts the stored entries of keys that were not counted before."""
-        fresh = {key: found for key, found in hits.items() if key not in self._entries}
-        self._entries.update({key: len(found) for key, found in fresh.items()})
-        self._of_feed.update((key, hit.feed_id) for key, found in fresh.items() for hit in found)
+        for key in hits.keys() - self._entries.keys():
+            for hit in hits[key]:
+                self._count(key, hit.feed_id)
 
     def take(self, signed: SignedEntry) -> tuple[int, ...]:
         """Those keys of the entry that have room for it."""
-        free = tuple(key for key in signed.keys if self._has_room(key, signed.entry.feed_id))
-        self._entries.update(free)
-        self._of_feed.update((key, signed.entry.feed_id) for key in free)
+        feed_id = signed.entry.feed_id
+        free = tuple([key for key in signed.keys if self._has_room(key, feed_id)])
+        for key in free:
+            self._count(key, feed_id)
         return free
+
+    def _count(self, key: int, feed_id: int) -> None:
+        self._entries[key] += 1
+        self._of_feed[key, feed_id] += 1
 
     def _has_room(self, key: int, feed_id: int) -> bool:
         return self._entries[key] < MOST_PER_KEY and self._of_feed[key, feed_id] < MOST_PER_KEY_AND_FEED

@@ -14,12 +14,12 @@ from feedmill.i18n.messages import Message
 from feedmill.library.stories.find_stories import SignedEntry, StoryPlace, find_stories
 from feedmill.library.users.preferences import shows_stories_once
 from feedmill.model.feed import Claim
-from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
+from feedmill.model.refresh import EntryDiff, NewEntry, RefreshDecision, Updated
 from feedmill.model.stories.signature import StoryEntry, StorySignature
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.fetch_log import step_to_set_log_message
-from feedmill.store.search.index import text_size
+from feedmill.store.search.index import text_size, tokenize_entry
 from feedmill.store.stories.drop_read_copies import steps_to_drop_unread, steps_to_drop_unread_of
 from feedmill.store.stories.index_new_entries import IndexedEntry, steps_to_index_new_entries
 from feedmill.store.stories.story_reading import StoryReading, reading_of_subscribers
@@ -54,7 +54,7 @@ async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /)
     if not isinstance(decision, Updated) or not decision.changes.new:
         return ()
     feed_id, changes = claim.feed.id, decision.changes
-    placed = await _place(db, feed_id, changes.new)
+    placed = await _place(db, feed_id, changes)
     dropped = frozenset(changes.dropped)
     repeated = {each.entry.guid for each in placed if each.repeats(dropped)}
     copies = {
@@ -70,13 +70,22 @@ async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /)
     ]
 
 
-async def _place(db: Database, feed_id: int, new: Sequence[NewEntry]) -> list[_PlacedEntry]:
-    signatures = await run_in_thread_if_large(text_size(new), sign_entries, new)
+async def _place(db: Database, feed_id: int, changes: EntryDiff) -> list[_PlacedEntry]:
+    new = changes.new
+    signatures = await run_in_thread_if_large(text_size(new), _sign, changes)
     signed = [
         SignedEntry(StoryEntry(0, feed_id, entry.date, signature.sketch), signature.keys)
         for entry, signature in zip(new, signatures, strict=True)
     ]
     return [_PlacedEntry(*each) for each in zip(new, signatures, await find_stories(db, signed), strict=True)]
+
+
+def _sign(changes: EntryDiff) -> list[StorySignature]:
+    """Signs the new entries, and keeps their words for the search index."""
+    for entry in changes.new:
+        if entry.guid not in changes.words:
+            changes.words[entry.guid] = tokenize_entry(entry)
+    return sign_entries(changes.new, [changes.words[entry.guid] for entry in changes.new])
 
 
 def _indexed(placed: _PlacedEntry) -> IndexedEntry:

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, select
 
-from feedmill.model.refresh import NewEntry, Revision
+from feedmill.model.refresh import IndexedWords, NewEntry, Revision
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import entries, image_tasks, revisions, subscriptions, unread, users
 from feedmill.store.search.index import steps_to_index_entries, steps_to_index_revisions
 
-NO_WORDS: Mapping[str, dict[str, str]] = MappingProxyType({})
+NO_WORDS: Mapping[str, IndexedWords] = MappingProxyType({})
 
 ENTRY = insert(
     entries,
@@ -50,7 +50,7 @@ IMAGE = insert(
     .scalar_subquery()
 )
 # New entries are unread for every subscriber who has not paused the feed. A refresh changes no other reading state.
-# The condition on in_feed is there because the index on (feed_id, in_feed) can then be used.
+# They are found by their guids: some feeds have thousands of entries, which would be read for each subscriber.
 UNREAD = unread.insert().from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
     select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
@@ -62,7 +62,7 @@ UNREAD = unread.insert().from_select(
     .where(
         subscriptions.c.feed_id == bindparam("feed_id"),
         subscriptions.c.paused == 0,
-        entries.c.in_feed == bindparam("in_feed"),
+        one_of(entries.c.guid, "guids"),
         entries.c.refresh_token == bindparam("token"),
     ),
 )
@@ -93,7 +93,7 @@ def steps_to_add_entries(
     at: str,
     *,
     in_feed: bool,
-    words: Mapping[str, dict[str, str]] = NO_WORDS,
+    words: Mapping[str, IndexedWords] = NO_WORDS,
 ) -> list[Step]:
     """The steps that store the new entries of the refresh with this token, first seen at `at`.
 
@@ -108,7 +108,12 @@ def steps_to_add_entries(
         "first_seen_at": at,
         "last_seen_at": at,
     }
-    unread_params = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
+    unread_params = {
+        "feed_id": feed_id,
+        "token": token,
+        "guids": as_list([entry.guid for entry in new]),
+        "new_entries": len(new),
+    }
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
         *steps_to_index_entries(feed_id, new, words),

@@ -12,11 +12,11 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ClauseElement, Executable
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from feedmill.model.refresh import NewEntry, Revision
+from feedmill.model.refresh import IndexedWords, NewEntry, Revision
 from feedmill.store.database import Step
 from feedmill.store.search.index_table import place_seconds
 from feedmill.store.search.search_dialect import search_dialect
-from feedmill.store.search.tokenizer import MAX_LINE, words_of, words_of_html, words_of_url
+from feedmill.store.search.tokenizer import MAX_LINE, MAX_TEXT, words_of, words_of_html, words_of_url
 
 # Characters; the fixed cost of an entry.
 ENTRY_SIZE = 200
@@ -59,7 +59,7 @@ class SearchableEntry(Protocol):
     def content_html(self) -> str | None: ...
 
 
-def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry], words: Mapping[str, dict[str, str]]) -> list[Step]:
+def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry], words: Mapping[str, IndexedWords]) -> list[Step]:
     """The step that adds new entries to the index; it follows the step that stores them.
 
     `words` has the indexed words of those that were tokenized already, by guid.
@@ -70,7 +70,7 @@ def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry], words: Mapping
     rows = [
         same
         | {"guid": entry.guid, "seconds": place_seconds(entry.sort_at)}
-        | (words.get(entry.guid) or indexed_words(entry))
+        | (words.get(entry.guid) or tokenize_entry(entry)).fields
         for entry in by_date
     ]
     return [Step(ADD, rows)]
@@ -78,21 +78,20 @@ def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry], words: Mapping
 
 def steps_to_index_revisions(revised: Sequence[Revision]) -> list[Step]:
     """The step that replaces the indexed text of entries by their newest text."""
-    return [Step(REVISE, [{"entry": revision.entry_id} | indexed_words(revision) for revision in revised])]
+    return [Step(REVISE, [{"entry": revision.entry_id} | tokenize_entry(revision).fields for revision in revised])]
 
 
 def text_size(entries: Iterable[SearchableEntry]) -> int:
-    """About how many characters `indexed_words` would read of these entries."""
+    """About how many characters `tokenize_entry` would read of these entries."""
     return sum(ENTRY_SIZE + len(entry.content_html or "") + len(entry.summary or "") for entry in entries)
 
 
-def indexed_words(entry: SearchableEntry) -> dict[str, str]:
-    """The indexed words of an entry, as parameters."""
-    body = entry.content_html or ""
-    if entry.summary and entry.summary != body:
-        body = f"{body} {entry.summary}"
-    return {
-        "title": words_of_html((entry.title or "")[:MAX_LINE]),
-        "author": words_of((entry.author or "")[:MAX_LINE]),
-        "words": f"{words_of_html(body)} {words_of_url(entry.link)}".strip(),
-    }
+def tokenize_entry(entry: SearchableEntry) -> IndexedWords:
+    """The indexed words of an entry."""
+    text = words_of_html(entry.content_html or entry.summary)
+    more = words_of_url(entry.link)
+    if entry.content_html and entry.summary and entry.summary != entry.content_html:
+        more = f"{words_of_html(entry.summary)[: max(MAX_TEXT - len(text), 0)]} {more}"
+    return IndexedWords(
+        words_of_html((entry.title or "")[:MAX_LINE]), words_of((entry.author or "")[:MAX_LINE]), text, more
+    )

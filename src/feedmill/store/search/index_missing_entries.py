@@ -12,7 +12,7 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
 from feedmill.store.schema import entries
-from feedmill.store.search.index import ADD_MISSING, indexed_words
+from feedmill.store.search.index import ADD_MISSING, tokenize_entry
 from feedmill.store.search.index_table import place_seconds, search_texts
 
 # How many ids are scanned at once, and how many entries are added in one batch: D1 limits its statements.
@@ -66,7 +66,7 @@ async def index_missing_entries(db: Database) -> int:
 def _steps(chunk: Sequence[Row]) -> list[Step]:
     rows = [
         {"entry": row["id"], "digest": row["digest"], "seconds": place_seconds(from_iso(row["sort_at"]))}
-        | indexed_words(_Entry(*(row[name] for name in _Entry.__slots__)))
+        | tokenize_entry(_Entry(*(row[name] for name in _Entry.__slots__))).fields
         for row in chunk
     ]
     return [Step(LOCK, {"ids": as_list([row["id"] for row in chunk])}), Step(ADD_MISSING, rows)]
