@@ -9,7 +9,6 @@ milliseconds, with each story once and with every entry.
 """
 
 import argparse
-import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -55,6 +54,9 @@ MEASURABLE = 0.05
 KEYS_EACH = 6
 SKETCHES = 200
 CHUNK = 5000
+BACKENDS = text(
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
+)
 _random = random.Random(1)
 
 
@@ -125,71 +127,48 @@ def article(number: int) -> NewEntry:
 
 
 class CpuClock:
-    """The CPU time of this process and of the processes of a PostgreSQL server, in milliseconds."""
+    """The CPU time of this process, and of those of a PostgreSQL server that answer it, in milliseconds."""
 
-    def __init__(self, server_pid: int | None) -> None:
-        self._server_pid = server_pid
+    def __init__(self, backends: Sequence[int]) -> None:
+        self._backends = backends
 
     @classmethod
     async def of(cls, db: Database) -> "CpuClock":
-        if db.dialect_name != "postgresql":
-            return cls(None)
-        [row] = await db.query(text("SELECT pg_backend_pid() AS pid"))
-        return cls(_parent(row["pid"]))
+        return cls([row["pid"] for row in await db.query(BACKENDS)] if db.dialect_name == "postgresql" else [])
 
-    def __call__(self) -> float:
-        served = 0
-        if self._server_pid:
-            stats = (_stat(int(entry.name)) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
-            served = sum(int(stat[11]) + int(stat[12]) for stat in stats if stat and int(stat[1]) == self._server_pid)
-        return time.process_time() * 1000 + served * 1000 / os.sysconf("SC_CLK_TCK")
+    def __call__(self) -> "_CpuTime":
+        # The clock of another process, as clock_getcpuclockid(3) gives it.
+        served = sum(time.clock_gettime(~pid << 3 | 2) for pid in self._backends)
+        return _CpuTime(time.process_time() * 1000, served * 1000)
 
 
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the name, or none if the process is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def _parent(pid: int) -> int:
-    return int(_stat(pid)[1])
+class _CpuTime(NamedTuple):
+    client: float
+    server: float
 
 
 async def measure_refreshes(db: Database) -> list[list[Cell]]:
-    clock = await CpuClock.of(db)
     ids = [row["id"] for row in await db.query(select(feeds.c.id).order_by(feeds.c.id).limit(2 * ROUNDS))]
     targets = await feeds_of_ids(db, ids)
     # Another run in the same folder has other articles.
     numbers = count(int(time.time()) * 10_000)
-    costs: list[_Cost] = []
+    # The first one opens the connections.
+    await _costs(db, CpuClock([]), targets[0], [article(next(numbers))])
+    clock = await CpuClock.of(db)
+    costs: list[list[_CpuTime]] = []
     for first, second in zip(targets[::2], targets[1::2], strict=True):
         earlier = [article(next(numbers)) for _ in range(NEW_AT_ONCE)]
         copied = [replace(entry, link=f"{entry.link}/copy") for entry in earlier[: NEW_AT_ONCE // 5]]
         later = [*copied, *(article(next(numbers)) for _ in range(NEW_AT_ONCE - len(copied)))]
-        costs += [await _cost(db, clock, feed, new) for feed, new in ((first, earlier), (second, later))]
-    store, sign, look_up, join = (median(values) for values in zip(*costs, strict=True))
-    return [
-        ["store a new entry", store, ""],
-        ["sign it", sign, sign / store],
-        ["find its story", look_up, look_up / store],
-        ["add it to the index and to its story", join, join / store],
-        ["what stories add", sign + look_up + join, (sign + look_up + join) / store],
-    ]
+        costs += [await _costs(db, clock, feed, new) for feed, new in ((first, earlier), (second, later))]
+    steps = [_CpuTime(*map(median, zip(*times, strict=True))) for times in zip(*costs, strict=True)]
+    added = _CpuTime(*map(sum, zip(*steps[1:], strict=True)))
+    names = ("store a new entry", "sign it", "find its story", "add it to the index and its story", "what stories add")
+    return [[name, *each, sum(each)] for name, each in zip(names, [*steps, added], strict=True)]
 
 
-class _Cost(NamedTuple):
-    """CPU milliseconds of a new entry: without its story, of its signature, and of the statements for its story."""
-
-    store: float
-    sign: float
-    look_up: float
-    join: float
-
-
-async def _cost(db: Database, clock: Callable[[], float], feed: Feed, new: Sequence[NewEntry]) -> _Cost:
-    """The stories in a batch of their own, whose commit they would share."""
+async def _costs(db: Database, clock: CpuClock, feed: Feed, new: Sequence[NewEntry]) -> list[_CpuTime]:
+    """The CPU time of a new entry for each step. Stories are written by a batch of their own, with its own commit."""
     claim, decision = Claim(feed, token_hex(16)), _decision(new)
     words = decision.changes.words
     times = [clock()]
@@ -202,8 +181,12 @@ async def _cost(db: Database, clock: Callable[[], float], feed: Feed, new: Seque
     times.append(clock())
     await db.batch(steps)
     times.append(clock())
-    store, sign, sign_and_look_up, join = ((end - start) / len(new) for start, end in pairwise(times))
-    return _Cost(store, sign, sign_and_look_up - sign, join)
+    store, sign, sign_and_find, add = (_difference(*pair, len(new)) for pair in pairwise(times))
+    return [store, sign, _difference(sign, sign_and_find), add]
+
+
+def _difference(start: _CpuTime, end: _CpuTime, entries: int = 1) -> _CpuTime:
+    return _CpuTime((end.client - start.client) / entries, (end.server - start.server) / entries)
 
 
 def _decision(new: Sequence[NewEntry]) -> Updated:
@@ -290,7 +273,9 @@ async def main(arguments: argparse.Namespace) -> None:
             await load_once(db, folder, arguments.entries, arguments.feeds)
             await index_once(db, folder)
             title = f"{name}: {arguments.entries:,} entries in the story index, {USERS} subscribers"
-            report_table(Table(title, ["refresh", "CPU ms an entry", "ratio"], await measure_refreshes(db)))
+            report_table(
+                Table(title, ["CPU ms of a new entry", "client", "server", "both"], await measure_refreshes(db))
+            )
             lists = await ListBench(db, *await reader(db)).run()
             report_table(Table(title, ["lists and marks", "stories once, ms", "every entry, ms", "ratio"], lists))
             await db.close()

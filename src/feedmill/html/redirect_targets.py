@@ -4,6 +4,7 @@ Nothing is fetched: the links of `feeds.feedburner.com/~r/…` and of URL shorte
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 from feedmill.absolute_urls import absolute_url
@@ -61,6 +62,8 @@ _FEEDBLITZ_PATH = re.compile(r"/~/[^~]*/~(https?://.+)", re.I | re.S)
 def redirect_target(url: str) -> str | None:
     """The URL to which a link redirects; None if it does not, or does not say where to."""
     host = host_of(url).removeprefix("www.")
+    if "?" not in url and not _may_have_target_in_path(host):
+        return None
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -72,6 +75,11 @@ def redirect_target(url: str) -> str | None:
     # Only a complete URL: a relative one leads to another page of the same site.
     is_complete = written is not None and written.lower().startswith(("https://", "http://"))
     return absolute_url(written) if written and is_complete else None
+
+
+@lru_cache(maxsize=1024)
+def _may_have_target_in_path(host: str) -> bool:
+    return host.endswith((".cdn.ampproject.org", "feedblitz.com")) or _GOOGLE.fullmatch(host) is not None
 
 
 def _target_in_path(host: str, path: str, query: str) -> str | None:

@@ -1,7 +1,7 @@
 """Steps that add the new entries of a refresh to the story index, and to their stories.
 
-The keys of all new entries are added by one statement: with a round trip for each key, a database on another machine
-would take longer for the keys than for the entries.
+All new entries are added by one or two statements: with a round trip for each key, a database on another machine would
+take longer for the keys than for the entries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,10 +24,6 @@ SKETCHES = {
         SELECT entries.id, entries.feed_id, json_extract(listed.value, '$[1]'), json_extract(listed.value, '$[2]')
         FROM json_each(:listed) AS listed CROSS JOIN entries
         WHERE entries.feed_id = :feed_id AND entries.guid = json_extract(listed.value, '$[0]')""",
-    "postgresql": """
-        SELECT entries.id, entries.feed_id, listed.value ->> 1, listed.value ->> 2
-        FROM json_array_elements(CAST(:listed AS json)) AS listed(value)
-        JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.value ->> 0""",
     "mysql": """
         SELECT entries.id, entries.feed_id, listed.at, listed.sketch
         FROM JSON_TABLE(:listed, '$[*]' COLUMNS (
@@ -39,11 +35,6 @@ KEYS = {
         SELECT listed_key.value, entries.id
         FROM json_each(:listed) AS listed CROSS JOIN entries CROSS JOIN json_each(listed.value, '$[3]') AS listed_key
         WHERE entries.feed_id = :feed_id AND entries.guid = json_extract(listed.value, '$[0]')""",
-    "postgresql": """
-        SELECT CAST(listed_key.value AS bigint), entries.id
-        FROM json_array_elements(CAST(:listed AS json)) AS listed(value)
-        JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.value ->> 0
-        CROSS JOIN json_array_elements_text(listed.value -> 3) AS listed_key(value)""",
     "mysql": """
         SELECT listed.story_key, entries.id
         FROM JSON_TABLE(:listed, '$[*]' COLUMNS (
@@ -51,6 +42,19 @@ KEYS = {
         JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.guid
         WHERE listed.story_key IS NOT NULL""",
 }
+# PostgreSQL inserts into both tables by one statement.
+SKETCHES_AND_KEYS = text("""
+    WITH new AS MATERIALIZED (
+        SELECT entries.id, entries.feed_id, listed.value
+        FROM jsonb_array_elements(CAST(:listed AS jsonb)) AS listed(value)
+        JOIN entries ON entries.feed_id = :feed_id AND entries.guid = listed.value ->> 0
+    ), sketches AS (
+        INSERT INTO story_sketches (entry_id, feed_id, at, sketch)
+        SELECT id, feed_id, value ->> 1, value ->> 2 FROM new ON CONFLICT DO NOTHING
+    )
+    INSERT INTO story_keys (story_key, entry_id)
+    SELECT CAST(listed_key.value AS bigint), new.id
+    FROM new CROSS JOIN jsonb_array_elements_text(new.value -> 3) AS listed_key(value) ON CONFLICT DO NOTHING""")
 STORIES = {
     "sqlite": """
         SELECT entries.id, json_extract(listed.value, '$[4]')
@@ -81,6 +85,10 @@ def _insert(table: str, columns: str, selected: Mapping[str, str]) -> dict[str, 
 
 ADD_SKETCHES = _insert("story_sketches", "entry_id, feed_id, at, sketch", SKETCHES)
 ADD_KEYS = _insert("story_keys", "story_key, entry_id", KEYS)
+INDEX = {
+    "postgresql": (SKETCHES_AND_KEYS,),
+    **{dialect: (ADD_SKETCHES[dialect], ADD_KEYS[dialect]) for dialect in SKETCHES},
+}
 JOIN_STORIES = _insert("story_entries", "entry_id, story_id", STORIES)
 # Selected from the entries: one may have been purged meanwhile.
 ADD_FIRST = insert_selected(
@@ -113,4 +121,4 @@ def _steps(dialect: str, feed_id: int, new: Sequence[IndexedEntry]) -> list[Step
     params = {"feed_id": feed_id, "listed": msgspec.json.encode(listed).decode()}
     story_ids = [entry.story_id for entry in new if entry.story_id is not None]
     joining = [step_to_add_first_entries(story_ids), Step(JOIN_STORIES[dialect], params)] if story_ids else []
-    return [Step(ADD_SKETCHES[dialect], params), Step(ADD_KEYS[dialect], params), *joining]
+    return [*(Step(statement, params) for statement in INDEX[dialect]), *joining]
