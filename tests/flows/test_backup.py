@@ -1,5 +1,6 @@
 """A complete backup, its check, and its restore elsewhere."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from secrets import token_hex
@@ -243,3 +244,32 @@ async def test_rows_whose_owner_is_missing_are_left_out_and_reported(
 
     assert loaded.orphans > 0
     assert (there["entries"], len(there["users"])) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("newer", "words"),
+    [
+        ({"schema_version": 999, "feedmill": "9.9.0"}, r"9\.9\.0 \(schema 999\).*load it with 9\.9\.0 or later"),
+        ({"format": 2, "feedmill": "9.9.0", "files": "of another form"}, r"in format 2.*use 9\.9\.0 or later"),
+    ],
+)
+async def test_a_backup_of_a_newer_version_is_refused_in_one_line(
+    env: ArchiveEnvironment,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    newer: dict[str, Any],
+    words: str,
+) -> None:
+    await write(env, folder)
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | newer))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    async with emptied(request, "sqlite", elsewhere) as db:
+        with pytest.raises(BadBackup, match=words) as refused:
+            await load_backup(folder, db, FolderBlobs(elsewhere / "objects"))
+
+        assert "\n" not in str(refused.value)
+        assert await db.query(feeds.select()) == []

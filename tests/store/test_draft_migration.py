@@ -1,21 +1,62 @@
-"""`tools/draft-migration` prints the schema in the SQL of each database."""
+"""`tools/draft-migration` prints what the next migration of each database needs."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from feedmill.store.dialect import DIALECTS
-from feedmill.store.schema import feeds, subscriptions
-
-pytestmark = pytest.mark.external
 
 TOOL = Path(__file__).parents[2] / "tools" / "draft-migration"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_it_prints_every_table(dialect: str) -> None:
-    printed = subprocess.run([sys.executable, TOOL, dialect], capture_output=True, text=True, check=True).stdout
+@pytest.fixture
+def tool() -> dict[str, Any]:
+    """The functions of the tool, which share one namespace."""
+    functions: dict[str, Any] = runpy.run_path(str(TOOL))["draft"].__globals__
+    return functions
 
-    assert all(f"CREATE TABLE IF NOT EXISTS {table.name} " in printed for table in (feeds, subscriptions))
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_without_a_release_it_prints_every_table(tool: dict[str, Any], dialect: str) -> None:
+    tool["is_released"] = lambda: False
+
+    printed = "\n".join(tool["draft"](dialect))
+
+    assert [name for name in ("feeds", "subscriptions") if f"CREATE TABLE IF NOT EXISTS {name} " not in printed] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_after_a_release_it_prints_what_the_migrations_lack(tool: dict[str, Any], dialect: str) -> None:
+    there = tool["migrated_schema"]()
+    there["feeds"][0].remove("language")
+    there["entries"][0].add("mood")
+    there["entries"][1].clear()
+    del there["webhooks"]
+    tool["is_released"], tool["migrated_schema"] = lambda: True, lambda: there
+
+    printed = list(tool["draft"](dialect))
+
+    assert sum(line.startswith("ALTER TABLE feeds ADD COLUMN language ") for line in printed) == 1
+    assert sum(line.startswith("CREATE TABLE IF NOT EXISTS webhooks ") for line in printed) == 1
+    assert any(line.startswith("CREATE INDEX IF NOT EXISTS entries_") for line in printed)
+    assert [line for line in printed if line.startswith("--")] == [
+        "-- the code no longer has the column entries.mood: ALTER TABLE entries DROP COLUMN mood"
+    ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_it_prints_nothing_if_the_migrations_make_the_schema(tool: dict[str, Any], dialect: str) -> None:
+    tool["is_released"] = lambda: True
+
+    assert list(tool["draft"](dialect)) == []
+
+
+@pytest.mark.external
+def test_it_runs_as_a_command() -> None:
+    done = subprocess.run([sys.executable, TOOL, "sqlite"], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")

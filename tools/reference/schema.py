@@ -12,7 +12,7 @@ from reference import MADE, row
 MEANINGS = tomllib.loads(Path(__file__).with_name("meanings.toml").read_text())
 
 INTRODUCTION = """\
-The same tables in SQLite, PostgreSQL, MySQL/MariaDB and D1. Types are PostgreSQL's here; in the others they are the
+The same tables in SQLite, PostgreSQL, MariaDB and D1. Types are PostgreSQL's here; in the others they are the
 nearest that compares the same way. They are made and changed by the numbered files in `src/feedmill/store/migrations`,
 and may change with each version: a program that wants to last uses the [API](routes.md), [pools](../running/pools.md)
 or [webhooks](../running/webhooks.md). Reading is harmless.

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from feedmill import __version__
 from feedmill.errors import CallerError
 
 FORMAT = 1
@@ -38,6 +39,13 @@ class BadBackup(CallerError):
 class FileChecksum(msgspec.Struct, frozen=True):
     size: int
     sha256: str
+
+
+class ManifestFormat(msgspec.Struct, frozen=True):
+    """What the manifest of every format has, also of later ones."""
+
+    format: int
+    feedmill: str
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,11 +115,18 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        written = (folder / MANIFEST).read_bytes()
+        _refuse_newer_format(folder, msgspec.json.decode(written, type=ManifestFormat))
+        return msgspec.json.decode(written, type=Manifest)
     except OSError as error:
         raise BadBackup(f"{folder} has no complete backup: {MANIFEST} can't be read ({error.strerror})") from error
     except msgspec.DecodeError as error:
         raise BadBackup(f"{folder} has no readable backup: {MANIFEST}: {error}") from error
-    if manifest.format != FORMAT:
-        raise BadBackup(f"{folder} is of format {manifest.format}, this Feedmill knows {FORMAT}: use a newer one")
-    return manifest
+
+
+def _refuse_newer_format(folder: Path, found: ManifestFormat) -> None:
+    if found.format != FORMAT:
+        made = f"Feedmill {found.feedmill} in format {found.format}"
+        raise BadBackup(
+            f"{folder} was made by {made}, this is {__version__} (format {FORMAT}): use {found.feedmill} or later"
+        )

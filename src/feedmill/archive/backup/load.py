@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from feedmill import __version__
 from feedmill.archive.backup.file_format import (
     DATABASE,
     OBJECTS,
@@ -19,6 +20,7 @@ from feedmill.archive.backup.file_format import (
     read_lines,
     read_manifest,
 )
+from feedmill.archive.backup.older_backups import closing_database, open_upgraded_copy
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
@@ -48,11 +50,10 @@ class LoadedBackup:
 async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
     """Loads a backup; an interrupted load can be continued. Nothing else may write in the meantime."""
     manifest = await asyncio.to_thread(read_manifest, folder)
-    if manifest.schema_version > read_migrations(db.dialect_name)[-1].version:
-        raise BadBackup(f"{folder} was made by Feedmill {manifest.feedmill}, which is newer than this one: upgrade it")
+    _refuse_newer(folder, manifest)
     await begin_loading(db, manifest.created_at)
     rows, orphans = 0, 0
-    async for table, chunk in _rows(folder):
+    async for table, chunk in _rows(folder, manifest):
         orphans += await load_rows(db, table, chunk)
         rows += len(chunk)
     objects = await _load_objects(folder, manifest, blobs)
@@ -60,20 +61,39 @@ async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
     return LoadedBackup(rows - orphans, orphans, objects, manifest.objects - objects)
 
 
-async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
+def _refuse_newer(folder: Path, manifest: Manifest) -> None:
+    if manifest.schema_version > _schema_version():
+        made = f"Feedmill {manifest.feedmill} (schema {manifest.schema_version})"
+        raise BadBackup(
+            f"{folder} was made by {made}, this is {__version__} (schema {_schema_version()}): load it with"
+            f" {manifest.feedmill} or later"
+        )
+
+
+def _schema_version() -> int:
+    return read_migrations("sqlite")[-1].version
+
+
+async def _rows(folder: Path, manifest: Manifest) -> AsyncIterator[tuple[Table, list[Row]]]:
     """Yields all rows, parents before children."""
-    if (folder / DATABASE).exists():
-        copy = SqliteDatabase(folder / DATABASE)
-        try:
-            for table in TABLES:
-                async for page in read_table(copy, table):
-                    yield table, page
-        finally:
-            await copy.close()
-        return
+    if manifest.schema_version < _schema_version():
+        async with open_upgraded_copy(folder, manifest.schema_version) as upgraded:
+            async for table, page in _rows_of(upgraded):
+                yield table, page
+    elif (folder / DATABASE).exists():
+        async with closing_database(SqliteDatabase(folder / DATABASE)) as copy:
+            async for table, page in _rows_of(copy):
+                yield table, page
+    else:
+        for table in TABLES:
+            for chunk in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], CHUNK_SIZE):
+                yield table, list(chunk)
+
+
+async def _rows_of(copy: Database) -> AsyncIterator[tuple[Table, list[Row]]]:
     for table in TABLES:
-        for chunk in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], CHUNK_SIZE):
-            yield table, list(chunk)
+        async for page in read_table(copy, table):
+            yield table, page
 
 
 async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:

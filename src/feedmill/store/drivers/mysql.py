@@ -1,4 +1,4 @@
-"""The driver for MySQL and MariaDB, on asyncmy; its pool reconnects when the server comes back."""
+"""The driver for MariaDB, on asyncmy; its pool reconnects when the server comes back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -141,19 +141,37 @@ class MysqlDatabase:
     async def _open(self) -> Any:
         async with self._opening:
             if self._pool is None:
-                self._pool = await asyncmy.create_pool(
-                    **self._target,
-                    minsize=0,
-                    maxsize=self._pool_size,
-                    pool_recycle=600,
-                    autocommit=True,
-                    charset="utf8mb4",
-                    connect_timeout=CONNECT_SECONDS,
-                    init_command=ISOLATION,
-                    sql_mode=SQL_MODE,
-                    client_flag=FOUND_ROWS,
-                )
+                pool = await self._create_pool()
+                await _check_server(pool)
+                self._pool = pool
         return self._pool
+
+    async def _create_pool(self) -> Any:
+        return await asyncmy.create_pool(
+            **self._target,
+            minsize=0,
+            maxsize=self._pool_size,
+            pool_recycle=600,
+            autocommit=True,
+            charset="utf8mb4",
+            connect_timeout=CONNECT_SECONDS,
+            init_command=ISOLATION,
+            sql_mode=SQL_MODE,
+            client_flag=FOUND_ROWS,
+        )
+
+
+async def _check_server(pool: Any) -> None:
+    """Closes the pool unless it leads to a server that is supported."""
+    try:
+        async with pool.acquire() as connection, connection.cursor() as cursor:
+            await cursor.execute("SELECT VERSION()")
+            [version] = await cursor.fetchone()
+        require_mariadb(version)
+    except BaseException:
+        pool.close()
+        await pool.wait_closed()
+        raise
 
 
 class MysqlSnapshot:
@@ -176,6 +194,12 @@ async def _undo(connection: Any) -> None:
         await connection.rollback()
     except (MySQLError, OSError):
         connection.close()
+
+
+def require_mariadb(version: str) -> None:
+    """Raises `BadSetting` for a server whose SQL lacks what our statements need: docs/decisions/mariadb.md."""
+    if "mariadb" not in version.lower():
+        raise BadSetting(f"database: the server is MySQL {version}, which is not supported: use MariaDB 10.6 or later")
 
 
 def _target(url: str) -> dict[str, Any]:

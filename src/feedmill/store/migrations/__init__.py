@@ -48,8 +48,8 @@ class NewerSchema(DatabaseError):
     """A newer Feedmill has migrated the database, or has begun to."""
 
 
-async def migrate(db: Database) -> list[Migration]:
-    """Brings the schema up to date, one process at a time, and returns what was done.
+async def migrate(db: Database, up_to: int | None = None) -> list[Migration]:
+    """Brings the schema up to date, or to version `up_to`, one process at a time, and returns what was done.
 
     Other processes are told to stop first, and stop within seconds: see `running_processes`.
     """
@@ -57,7 +57,7 @@ async def migrate(db: Database) -> list[Migration]:
         return []
     await _create_own_tables(db)
     async with locks.hold_renewed_lock(db, "migrate"):
-        todo = await pending_migrations(db)
+        todo = [each for each in await pending_migrations(db) if up_to is None or each.version <= up_to]
         await _record_begin(db, todo)
         await wait_until_stopped(db)
         for migration in todo:

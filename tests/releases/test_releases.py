@@ -1,0 +1,152 @@
+"""What every release has left behind works with this version: its databases, its backups, its migrations."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from feedmill.app import App
+from feedmill.archive.backup.check import check_backup
+from feedmill.archive.backup.load import load_backup
+from feedmill.archive.backup.older_backups import open_upgraded_copy
+from feedmill.library.entries.list_entries import EntryListQuery, EntryView, list_entries
+from feedmill.library.search.run_search import SearchRequest, run_search
+from feedmill.library.users.manage_users import find_user
+from feedmill.library.users.second_factor import ENCRYPTION_PURPOSE
+from feedmill.model.pool import PoolKind
+from feedmill.model.user import User
+from feedmill.store.migrations import pending_migrations, read_migrations
+from feedmill.store.schema import metadata
+from feedmill.store.search.index_missing_entries import index_missing_entries
+from feedmill.store.users.two_factor import read_totp_secret
+from tests.databases import blank_settings
+from tests.releases.database_dumps import KINDS, load_database
+from tests.releases.fill_tables import count_rows
+from tests.releases.frozen_migrations import FOLDER as MIGRATIONS
+from tests.releases.frozen_migrations import file_hash, read_releases
+from tests.releases.release_data import BACKUPS, FOLDER, read_contents, released_versions, unpack_backup
+from tests.releases.scripted_library import START, TITLES, TOTP_SECRET, fill_library, open_library
+from tests.store.next_version import next_version
+
+VERSIONS = released_versions()
+# Rows of the running instance, which a backup leaves out.
+NOT_IN_BACKUPS = {"locks", "migrations"}
+HARBOUR, CHIPS, JAPAN, TIDES = TITLES
+
+
+@pytest.fixture(params=KINDS)
+async def settings(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[dict[str, str]]:
+    async with blank_settings(request, request.param, tmp_path) as reached:
+        yield reached
+
+
+@pytest.mark.parametrize("version", read_releases())
+def test_a_released_migration_never_changes(version: str) -> None:
+    files = read_releases()[version]
+
+    now = {name: file_hash(MIGRATIONS / name) for name in files if (MIGRATIONS / name).exists()}
+
+    assert now == files, "make a new migration instead: docs/contributing/change-the-schema.md"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_table_of_a_releases_database_is_empty(version: str) -> None:
+    assert [name for name, rows in read_contents(version).items() if not rows] == []
+
+
+def test_the_databases_of_the_last_release_have_every_table() -> None:
+    if not VERSIONS or len(read_migrations("sqlite")) > sum(
+        name.endswith(".sqlite.sql") for files in read_releases().values() for name in files
+    ):
+        pytest.skip("the schema has changed since the last release")
+
+    assert set(read_contents(VERSIONS[-1])) == set(metadata.tables)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_database_of_a_release_is_brought_to_the_present(
+    settings: dict[str, str], request: pytest.FixtureRequest, tmp_path: Path, version: str
+) -> None:
+    await load_database(request.node.callspec.params["settings"], settings, FOLDER / version)
+
+    async with open_library(settings, tmp_path / "data") as app:
+        assert await pending_migrations(app.db) == []
+        contents = read_contents(version)
+        assert {name: await count_rows(app.db, metadata.tables[name]) for name in contents} == contents
+        await assert_readable(app)
+
+
+@pytest.mark.parametrize("backup", BACKUPS)
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_backup_of_a_release_can_be_loaded(
+    settings: dict[str, str], tmp_path: Path, version: str, backup: str
+) -> None:
+    folder = unpack_backup(version, backup, tmp_path)
+    contents = {name: rows for name, rows in read_contents(version).items() if name not in NOT_IN_BACKUPS}
+
+    async with open_library(settings, tmp_path / "data") as app:
+        loaded = await load_backup(folder, app.db, app.blobs)
+        await index_missing_entries(app.db)
+
+        assert (loaded.rows, loaded.orphans, loaded.absent) == (sum(contents.values()), 0, 0)
+        await assert_readable(app)
+        await assert_image_is_there(app)
+    assert (await check_backup(folder))[1] == []
+
+
+@pytest.mark.parametrize("backup", BACKUPS)
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_rows_of_an_older_backup_are_migrated(tmp_path: Path, version: str, backup: str) -> None:
+    folder = unpack_backup(version, backup, tmp_path)
+    schema_version = sum(name.endswith(".sqlite.sql") for name in read_releases()[version])
+
+    with next_version():
+        async with open_upgraded_copy(folder, schema_version) as db:
+            rows = await db.query(
+                text("SELECT reading_seconds, duration FROM entries JOIN reading_times ON entry_id = id")
+            )
+
+    assert [tuple(row.values()) for row in rows] == [(60, 60)] * read_contents(version)["entries"]
+
+
+async def assert_readable(app: App) -> None:
+    """Alice finds her entries, marks, stories and searches, and programs find the items of the pool."""
+    alice = await find_user(app.db, "alice")
+    assert alice is not None
+    assert await titles(app, alice, EntryView.ALL) == [HARBOUR, HARBOUR, CHIPS, JAPAN, TIDES]
+    assert await titles(app, alice, EntryView.STARRED) == [CHIPS]
+    assert await titles(app, alice, EntryView.LATER) == [JAPAN]
+    assert sorted(await titles(app, alice, EntryView.UNREAD)) == sorted([HARBOUR, CHIPS, JAPAN, TIDES])
+    for searched, expected in {
+        "salt": [CHIPS],
+        "港が再開": [JAPAN],
+        'label:"To quote"': [JAPAN],
+        "evening": [TIDES],
+    }.items():
+        page = await run_search(app.db, alice.id, SearchRequest(searched, "date"), START)
+        assert [item.title for item in page.items] == expected, searched
+    items = await app.pools.pop("harbour", PoolKind.TITLES, 10, "a program")
+    assert {item.text for item in items} == {HARBOUR}
+    secret = await read_totp_secret(app.db, alice.id)
+    assert secret is not None
+    assert app.tools.encryption.decrypt(secret, ENCRYPTION_PURPOSE) == TOTP_SECRET
+
+
+async def titles(app: App, user: User, view: EntryView) -> list[str]:
+    page = await list_entries(app.db, user.id, EntryListQuery(view), START)
+    return [entry.title or "" for entry in page.items]
+
+
+async def assert_image_is_there(app: App) -> None:
+    keys = [blob.key async for blob in app.blobs.list_keys("images/")]
+    assert len(keys) == 1
+    assert await app.blobs.get(keys[0])
+
+
+async def test_the_scripted_library_has_a_row_in_every_table(tmp_path: Path) -> None:
+    async with open_library({}, tmp_path) as app:
+        await fill_library(app)
+
+        assert [each.name for each in metadata.sorted_tables if not await count_rows(app.db, each)] == []
+        await assert_readable(app)
