@@ -98,10 +98,13 @@ def test_the_library_imports_no_web_framework_database_or_http_client(tmp_path: 
     assert after & LIBRARY_NEVER_IMPORTS == set()
 
 
-def test_a_refresh_without_feeds_imports_neither_the_web_server_nor_the_http_client(tmp_path: Path) -> None:
+def test_a_refresh_without_feeds_imports_neither_the_library_nor_the_web_server_nor_the_http_client(
+    tmp_path: Path,
+) -> None:
     imported = modules_of(tmp_path, "refresh", "--all")
 
     assert "feedmill.outbound.client" in imported
+    assert imported & {"feedmill.library", "feedmill.run.maintenance", "babel"} == set()
     assert imported & (SERVER | TERMINAL | OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()
 
 

@@ -17,6 +17,7 @@ from feedmill.engine.jobs import Job, Priority
 from feedmill.logs import set_up
 from feedmill.run import batches, held_claims, job_handlers, storage_circuit_breaker
 from feedmill.run import embedded as wiring
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.settings import load_settings
 from feedmill.store import leases
 from feedmill.store.feeds import claims
@@ -76,12 +77,14 @@ async def _mill(plan: ProcessPlan) -> None:
         async with build_app(load_settings(**plan.settings)) as app:
             await process_roles.run_role(plan.role, app, stop)
         return
-    async with build_app(load_settings(**plan.settings)) as app, wiring.open_embedded(_with_clock(app, plan)) as parts:
-        parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
-        async with wiring.run_periodic_parts(parts):
-            if plan.batch:
-                await parts.batches.refresh("refresh_all", plan.batch)
-            await stop.wait()
+    async with build_app(load_settings(**plan.settings)) as built:
+        app = _with_clock(built, plan)
+        async with wiring.open_embedded(app) as parts:
+            parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
+            async with run_periodic_parts(app, parts):
+                if plan.batch:
+                    await parts.batches.refresh("refresh_all", plan.batch)
+                await stop.wait()
 
 
 def _with_clock(app: App, plan: ProcessPlan) -> App:

@@ -9,7 +9,8 @@ from feedmill.library.filters.manage_filters import create_filter
 from feedmill.model.filters.entry_filter import FilterActions, FilterDraft
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import SCOPES, Caller
-from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.embedded import open_embedded
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds
@@ -32,7 +33,7 @@ async def test_a_server_applies_a_filter_to_what_is_stored(tmp_path: Path) -> No
         async def is_done() -> bool:
             return (await find_filter_job(app.db, alice.id, job.id)).status == "done"
 
-        async with open_embedded(app) as parts, run_periodic_parts(parts):
+        async with open_embedded(app) as parts, run_periodic_parts(app, parts):
             await until(is_done)
 
         assert (await find_filter_job(app.db, alice.id, job.id)).changed == 1

@@ -11,8 +11,9 @@ from typing import Any
 from feedmill.app import build_app
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.webhook import WebhookEvent
-from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.embedded import open_embedded
 from feedmill.run.outbound_tasks import OutboundTasks
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.settings import load_settings
 from feedmill.store.users.users import add_user
 from tests.scripted_web import Answer, ReceivedRequest, Web
@@ -67,7 +68,7 @@ async def test_a_process_with_a_scheduler_sends_webhooks_and_fetches_pages(tmp_p
         await app.webhooks.test(alice.id, hook.id)
         await app.bookmarks.save(alice.id, web.serve("/page", _noting(read)), None, None)
 
-        async with run_periodic_parts(parts), asyncio.timeout(LONGEST_WAIT):
+        async with run_periodic_parts(app, parts), asyncio.timeout(LONGEST_WAIT):
             await called.wait()
             await read.wait()
 

@@ -10,7 +10,8 @@ from feedmill.app import build_app
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
 from feedmill.run.announce_presence import announce_presence
-from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.embedded import open_embedded
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.run.schema_watch import watch_schema
 from feedmill.serve import asgi
 from feedmill.serve.data_lock import lock_data_folder
@@ -37,7 +38,7 @@ async def _serve(settings: Settings) -> None:
         build_app(settings) as app,
         watch_schema(app.db),
         open_embedded(app) as parts,
-        run_periodic_parts(parts),
+        run_periodic_parts(app, parts),
         announce_presence(app.coordination.presence, "serve"),
     ):
         click.echo(f"Feedmill is running: open {public_address(settings)}")

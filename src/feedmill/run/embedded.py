@@ -1,13 +1,11 @@
-"""Everything that runs in one process: engine, job handlers, scheduler, batches, maintenance."""
+"""What fetches feeds in one process: engine, job handlers, scheduler, batches."""
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
-from typing import Any
 
 from feedmill.app import App
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
@@ -17,16 +15,11 @@ from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
 from feedmill.model.hosts import host_of
-from feedmill.pools.service import PoolService
 from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
-from feedmill.run.filter_jobs import keep_working_on_filter_jobs
 from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.job_handlers import JobHandlers
-from feedmill.run.maintenance import Maintenance, make_maintenance
-from feedmill.run.outbound_tasks import OutboundTasks, make_outbound_tasks
-from feedmill.run.run_in_background import run_in_background
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.feeds.claims import repair_far_future_times
 
@@ -44,10 +37,6 @@ class EmbeddedParts:
     handlers: JobHandlers
     scheduler: Scheduler
     batches: Batches
-    maintenance: Maintenance
-    pools: PoolService
-    outbound_tasks: OutboundTasks
-    keep_working_on_filter_jobs: Callable[[], Coroutine[Any, Any, None]]
 
 
 @asynccontextmanager
@@ -71,20 +60,6 @@ async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
             await parts.batches.release(undone)
     except (DatabaseError, TimeoutError) as error:
         log.warning("claims_not_released", reason=str(error))
-
-
-@asynccontextmanager
-async def run_periodic_parts(parts: EmbeddedParts) -> AsyncIterator[None]:
-    """Runs the scheduler, the resuming of batches, maintenance, pools, outbound tasks and filter jobs in the block."""
-    async with run_in_background(
-        parts.scheduler.run(),
-        parts.batches.keep_resuming(),
-        parts.maintenance.keep_running(),
-        parts.pools.maintainer.run(),
-        parts.outbound_tasks.keep_running(),
-        parts.keep_working_on_filter_jobs(),
-    ):
-        yield
 
 
 def _tune_garbage_collection() -> None:
@@ -125,14 +100,4 @@ def assemble_parts(app: App) -> EmbeddedParts:
     before_scan = [declared.follow, repair_times, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=before_scan)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    maintenance = replace(make_maintenance(app), clock=clock)
-    return EmbeddedParts(
-        engine,
-        handlers,
-        scheduler,
-        batches,
-        maintenance,
-        app.pools,
-        make_outbound_tasks(app),
-        partial(keep_working_on_filter_jobs, app),
-    )
+    return EmbeddedParts(engine, handlers, scheduler, batches)

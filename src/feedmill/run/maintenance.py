@@ -130,4 +130,5 @@ def make_maintenance(app: App) -> Maintenance:
             MaintenanceTask(INDEX_ENTRIES, day, index_entries),
             MaintenanceTask("delete_orphans", 7 * day, delete_orphans),
         ],
+        app.tools.clock,
     )

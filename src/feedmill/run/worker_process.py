@@ -17,8 +17,10 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import DistributedParts, open_distributed
-from feedmill.run.embedded import EmbeddedParts, open_embedded, run_periodic_parts
+from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.run.job_results import JobResult
+from feedmill.run.maintenance import make_maintenance
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.run.run_in_background import run_in_background
 from feedmill.run.worker_jobs import WorkerJobRunner
 
@@ -59,10 +61,10 @@ def _connect(app: App, distributed: DistributedParts, parts: EmbeddedParts) -> N
     runner = WorkerJobRunner(
         app.db, parts.engine, parts.handlers, app.coordination.locks, parts.scheduler.lane_of, app.tools.clock
     )
-    register_tasks(distributed.celery, asyncio.get_running_loop(), runner, _periodic_tasks(distributed, parts))
+    register_tasks(distributed.celery, asyncio.get_running_loop(), runner, _periodic_tasks(app, distributed, parts))
 
 
-def _periodic_tasks(distributed: DistributedParts, parts: EmbeddedParts) -> dict[str, TaskFunction]:
+def _periodic_tasks(app: App, distributed: DistributedParts, parts: EmbeddedParts) -> dict[str, TaskFunction]:
     @_failure_as_result
     async def scan_due_feeds() -> JobResult:
         await send_due_feeds(distributed)
@@ -79,11 +81,11 @@ def _periodic_tasks(distributed: DistributedParts, parts: EmbeddedParts) -> dict
 
     @_failure_as_result
     async def maintenance() -> JobResult:
-        return {"success": True, "done": await parts.maintenance.run_due()}
+        return {"success": True, "done": await make_maintenance(app).run_due()}
 
     @_failure_as_result
     async def fill_pools() -> JobResult:
-        await parts.pools.maintainer.run_once()
+        await app.pools.maintainer.run_once()
         return {"success": True}
 
     return {
@@ -129,7 +131,7 @@ async def _scan_without_broker(app: App, parts: EmbeddedParts) -> None:
         unanswered = 0 if await app.coordination.answers() else unanswered + 1
         if unanswered >= MAX_UNANSWERED_PINGS:
             log.warning("worker_scans_by_itself", reason="the broker does not answer")
-            async with run_periodic_parts(parts):
+            async with run_periodic_parts(app, parts):
                 await _wait_for_broker(app)
             log.warning("worker_takes_messages_again")
         await asyncio.sleep(PING_EVERY)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import timedelta
 
 import pytest
@@ -59,7 +60,7 @@ async def viewing_with(subscribers: Subscribers, alice: User, tools: ImageTools)
 @pytest.fixture
 async def viewing(subscribers: Subscribers, alice: User) -> AsyncIterator[Viewing]:
     viewing = await viewing_with(subscribers, alice, image_tools(subscribers.env))
-    async with viewing.viewer:
+    async with aclosing(viewing.viewer):
         yield viewing
 
 
@@ -277,7 +278,7 @@ async def test_what_still_runs_at_the_end_gives_its_lease_back(viewing: Viewing)
     assert await viewing.view("/a.png", timedelta(0)) is None
     await until(lambda: bool(viewing.env.web.seen("/a.png")))
 
-    await viewing.viewer.__aexit__(None, None, None)
+    await viewing.viewer.aclose()
 
     [row] = await tasks(viewing.env)
     assert (row["claim_token"], row["status"]) == (None, "pending")

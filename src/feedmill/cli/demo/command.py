@@ -19,7 +19,8 @@ from feedmill.cli.demo.sign_in_address import SignInAddress
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.errors import CallerError
 from feedmill.lazy_loggers import set_up_at_first_line
-from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.embedded import open_embedded
+from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.serve import asgi
 from feedmill.serve.http.connections.server import listen, listening_address, serve_on
 from feedmill.settings import Settings
@@ -63,7 +64,7 @@ async def _run(folder: Path, port: int) -> None:
         password = token_urlsafe(9)
         address = SignInAddress(await prepare_reader(app, web, password), token_urlsafe(12))
         parts = await stack.enter_async_context(open_embedded(app))
-        await stack.enter_async_context(run_periodic_parts(parts))
+        await stack.enter_async_context(run_periodic_parts(app, parts))
         pages = asgi.create_asgi_app(app, parts.batches)
         pages.router.routes.insert(0, address.route)
         _print_welcome(settings, address, password, len(web.feeds))

@@ -7,8 +7,7 @@ fetch; the lease of the image task shares it with the image worker and with othe
 import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from feedmill.archive.images.download import ImageTools, fetch_image, keep_image
 from feedmill.archive.images.judge_download import RETRY_DELAYS
@@ -51,7 +50,7 @@ ViewedImage = StoredKey | DownloadedImage | ImageDownloadFailed
 
 
 class ImageViewer:
-    """Fetches images for viewers. As a context manager, it cancels what still runs at the end."""
+    """Fetches images for viewers."""
 
     def __init__(self, tools: ImageTools) -> None:
         self._tools = tools
@@ -59,12 +58,8 @@ class ImageViewer:
         self._running_of: Counter[int] = Counter()
         self._failures: dict[tuple[int, str], tuple[datetime, ImageDownloadFailed]] = {}
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def aclose(self) -> None:
+        """Cancels the fetches that still run."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
