@@ -131,7 +131,7 @@ def test_a_disk_too_small_for_the_schema_is_reported(tmp_path: Path, command: st
     assert_one_line(done, "disk is full", code=1)
 
 
-@pytest.mark.parametrize("command", ["serve", "check"])
+@pytest.mark.parametrize("command", ["serve", "doctor"])
 async def test_a_full_disk_is_reported_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         await _keep_a_feed(disk / "data")

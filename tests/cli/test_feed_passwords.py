@@ -95,10 +95,11 @@ async def test_a_check_reports_whether_the_key_decrypts_the_passwords(cli: Comma
     await add_locked(cli)
     key = cli.folder / "data" / "secret.key"
 
-    sound = await cli.run("check")
+    sound = await cli.run("doctor")
     key.write_text("0123456789abcdef" * 4)
-    unsound = await cli.run("check")
+    unsound = await cli.run("doctor")
 
-    assert "ok   secret_key: decrypts the logins of 1 feed\n" in sound.out
+    assert "ok   the secret key decrypts what is encrypted\n" in sound.out
     assert unsound.code == 1
-    assert f"FAIL secret_key: 1 feed has a login that {key} does not decrypt" in unsound.out
+    assert "FAIL 1 feed has a login that the secret key does not decrypt" in unsound.out
+    assert f"-> put the right key into {key}," in unsound.out

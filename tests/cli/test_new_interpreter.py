@@ -9,7 +9,7 @@ from tests.flows.refresh_environment import answer, item, rss
 JOURNEY = {
     "settings": "port = 8000",
     "migrate": "applied 0001 base",
-    "check": "ok   database",
+    "doctor": "the database reads and writes",
     "completion bash": "_FEEDMILL_COMPLETE=bash_complete",
     "parse feed.xml": '"title":"News"',
     "user add alice": "the first account",

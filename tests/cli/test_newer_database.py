@@ -41,8 +41,8 @@ ARGUMENTS = {
     "why": ["1"],
 }
 WITHOUT_DATABASE = {"parse", "settings", "completion", "demo"}
-# These report it in their own form, among other findings.
-DIAGNOSES = {"check", "doctor"}
+# It reports it in its own form, among other findings.
+DIAGNOSES = {"doctor"}
 # With PostgreSQL and Redis, below.
 SCALED_OUT = {"api", "scheduler", "worker"}
 TELLS_WHAT_TO_DO = ("9.9.0", "this is 0.", "install 9.9.0 or later", "load a backup")

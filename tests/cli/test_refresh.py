@@ -92,7 +92,7 @@ async def test_a_feeds_file_that_is_gone_is_reported_by_the_next_command(cli: Co
     await cli.ok("refresh", "--due")
     file.unlink()
 
-    done, checked = await cli.run("refresh", "--due"), await cli.run("check")
+    done, checked = await cli.run("refresh", "--due"), await cli.run("doctor")
 
     assert (done.code, done.records[-1]["feeds"]) == (0, 0)
     assert "feeds_file_missing" in done.err

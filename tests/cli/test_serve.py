@@ -96,13 +96,13 @@ def test_a_port_in_use_is_reported_in_one_line_before_anything_is_changed(tmp_pa
 def test_commands_run_next_to_a_server(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
         assert feedmill("migrate", cwd=tmp_path).stdout == "nothing to do: the schema is up to date\n"
-        assert feedmill("check", cwd=tmp_path).returncode == 0
+        assert feedmill("doctor", cwd=tmp_path).returncode == 0
         assert server.get("/health")[0] == 200
 
 
 async def test_many_processes_write_next_to_a_server_and_nothing_is_lost(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
-        checks = asyncio.gather(*(asyncio.to_thread(feedmill, "check", cwd=tmp_path) for _ in range(3)))
+        checks = asyncio.gather(*(asyncio.to_thread(feedmill, "doctor", cwd=tmp_path) for _ in range(3)))
         urls = await _add_feeds(tmp_path, 100)
 
         assert [check.returncode for check in await checks] == [0, 0, 0]

@@ -19,10 +19,10 @@ def test_the_core_has_no_library_of_an_extra_and_no_build_tool(core: Installatio
 
 
 def test_the_core_checks_its_database_and_its_folder(core: Installation, tmp_path: Path) -> None:
-    done = core.run(tmp_path, "check")
+    done = core.run(tmp_path, "doctor")
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / ".local" / "share" / "feedmill" / "feedmill.db").exists()
+    assert f"the data will be in {tmp_path}/.local/share/feedmill" in done.stdout
 
 
 def test_the_data_lies_where_the_platform_or_a_setting_says(core: Installation, tmp_path: Path) -> None:

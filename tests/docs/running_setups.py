@@ -126,8 +126,8 @@ def _declared_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest)
         (operator.folder / "new.yaml").write_text("\n".join(lines))
 
     return PageSetup(
-        files={"yaml": ("data/feeds.yaml", "feedmill check"), "toml": ("data/feeds.toml", "feedmill check")},
-        before={"$ feedmill --set feeds_file=new.yaml check": write_an_error},
+        files={"yaml": ("data/feeds.yaml", "feedmill doctor"), "toml": ("data/feeds.toml", "feedmill doctor")},
+        before={"$ feedmill --set feeds_file=new.yaml doctor": write_an_error},
     )
 
 

@@ -54,7 +54,7 @@ def many(text: str) -> list[str]:
 
 async def test_collect_read_purge_and_restore_with_nothing_on_disk(cloud: CommandLine, d1: Database) -> None:
     url = cloud.web.serve("/feed", answer(*many("first"), item("old", date=NOW), title="Cloudy"))
-    await cloud.ok("check")
+    await cloud.ok("doctor")
     await cloud.ok("add", url)
     cloud.web.serve("/feed", answer(*many("second"), title="Cloudy"))
     await cloud.ok("refresh", "--all")
@@ -111,17 +111,17 @@ async def test_a_backup_of_d1_is_sound(cloud: CommandLine, tmp_path: Path) -> No
     assert (await cloud.ok("backup", "--check", str(tmp_path / "backup"))).out.startswith("intact")
 
 
-async def test_check_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: CommandLine) -> None:
-    token = await cloud.run("check", database_token="x" * 40)
-    key = await cloud.run("check", s3_secret_key="wrong")
+async def test_the_doctor_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: CommandLine) -> None:
+    token = await cloud.run("doctor", database_token="x" * 40)
+    key = await cloud.run("doctor", s3_secret_key="wrong")
     nobody = f"http://127.0.0.1:{free_port()}"
-    dead = await cloud.run("check", objects=f"s3://feedmill?endpoint={nobody}")
+    dead = await cloud.run("doctor", objects=f"s3://feedmill?endpoint={nobody}")
 
     assert (token.code, key.code, dead.code) == (1, 1, 1)
-    assert "FAIL database: the proxy worker" in token.out
+    assert "FAIL the database can't be used, so nothing works: the proxy worker" in token.out
     assert "refuses our token" in token.out
-    assert "FAIL objects: bucket feedmill" in key.out
-    assert f"FAIL objects: bucket feedmill at {nobody}: no answer" in dead.out
+    assert "can't be stored: bucket feedmill" in key.out
+    assert f"can't be stored: bucket feedmill at {nobody}: no answer" in dead.out
 
 
 async def long_ago(db: Database, title: str) -> None:

@@ -10,6 +10,7 @@ from feedmill.settings import Settings
 
 REDIS_COORDINATION = "feedmill.coordination.connect_redis:connect_coordination"
 REDIS_PING = "feedmill.coordination.connect_redis:ping"
+REDIS_EVICTION_POLICY = "feedmill.coordination.connect_redis:eviction_policy"
 
 
 @asynccontextmanager
@@ -26,6 +27,12 @@ async def connect_coordination(settings: Settings) -> AsyncIterator[Coordination
 async def ping_redis(settings: Settings) -> None:
     """Pings the configured Redis; raises `CoordinationUnavailable` if it does not answer."""
     await import_by_name(REDIS_PING)(settings.redis.get_secret_value())
+
+
+async def redis_eviction_policy(settings: Settings) -> str | None:
+    """What the configured Redis does when its memory is full; None if it does not tell."""
+    policy: str | None = await import_by_name(REDIS_EVICTION_POLICY)(settings.redis.get_secret_value())
+    return policy
 
 
 async def _always() -> bool:

@@ -17,6 +17,7 @@ SQLITE = "feedmill.store.drivers.sqlite:SqliteDatabase"
 POSTGRES = "feedmill.store.drivers.postgres:PostgresDatabase"
 MYSQL = "feedmill.store.drivers.mysql:MysqlDatabase"
 D1 = "feedmill.store.drivers.d1:D1Database"
+SQLITE_FEATURES = "feedmill.store.drivers.sqlite_features"
 
 
 @asynccontextmanager
@@ -59,6 +60,12 @@ def database_exists(settings: Settings) -> bool:
     """Whether there is something to open; only of a file can it be said that there is not."""
     scheme, _, rest = settings.database_url.partition("://")
     return scheme != "sqlite" or Path(unquote(rest[1:])).expanduser().is_file()
+
+
+def sqlite_features() -> tuple[str, bool]:
+    """The version of SQLite, and whether it has full-text search."""
+    features = import_by_name(SQLITE_FEATURES)
+    return features.sqlite_version(), features.has_full_text_search()
 
 
 def _has_hosts(url: str) -> bool:

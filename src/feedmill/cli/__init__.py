@@ -13,15 +13,15 @@ from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
 from feedmill.optional_imports import import_by_name
 
-# One file per command: `check` is the function check in feedmill/cli/check.py. The summaries are here, because
+# One file per command: `add` is the function add in feedmill/cli/add.py. The summaries are here, because
 # reading them from there would import everything that any command needs.
 COMMANDS = {
     "add": "Add feeds by the URL of a feed or of its site.",
     "api": "Run the web server of a scaled-out installation.",
     "backup": "Write a backup into a folder; a server may be running.",
-    "check": "Test the database, the object store, Redis, the disk, the clock.",
     "completion": "Print a script that completes commands in bash, zsh or fish.",
     "demo": "Try it with an account and feeds of its own, without a network.",
+    "doctor": "Look for everything that is known to go wrong, and say what helps.",
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "filter": "Manage the filters of a user: try, create, order, apply, undo, mute.",

@@ -51,6 +51,16 @@ async def ping(url: str) -> None:
         await client.aclose()
 
 
+async def eviction_policy(url: str) -> str | None:
+    """The setting `maxmemory-policy` of Redis; None if it does not tell, as some hosted ones."""
+    with _translate_bad_url():
+        client = connect(url)
+    try:
+        return await redis_client.eviction_policy(client)
+    finally:
+        await client.aclose()
+
+
 @contextmanager
 def _translate_bad_url() -> Iterator[None]:
     try:

@@ -36,6 +36,14 @@ async def ping(client: Redis) -> None:
         raise CoordinationUnavailable(Message("redis.unusable", detail=_detail(error))) from error
 
 
+async def eviction_policy(client: Redis) -> str | None:
+    """What Redis does when its memory is full; None if it does not tell."""
+    try:
+        return dict(await client.config_get("maxmemory-policy")).get("maxmemory-policy")
+    except (RedisError, OSError):
+        return None
+
+
 async def is_available(client: Redis) -> bool:
     """Whether Redis answers."""
     try:

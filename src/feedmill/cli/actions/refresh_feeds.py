@@ -121,5 +121,7 @@ async def _refresh_due(app: App, as_json: bool) -> RefreshReport:
             report.expect((await count_feeds_by_state(app.db, datetime.now(UTC)))["due"])
             await parts.scheduler.drain()
             if parts.handlers.breaker.is_open(datetime.now(UTC)):
-                raise StorageFailed("our own storage failed, so the other feeds were not fetched: see 'feedmill check'")
+                raise StorageFailed(
+                    "our own storage failed, so the other feeds were not fetched: see 'feedmill doctor'"
+                )
     return report

@@ -16,7 +16,7 @@ ASSUMED_LIMIT = 256
 
 def reserve_open_files(settings: Settings) -> int:
     """Raises the limit of open files as far as needed and allowed; returns how many clients may be connected."""
-    reserved = _reserved_files(settings)
+    reserved = reserved_files(settings)
     limit = _raise_limit(settings.max_connections + reserved)
     connections = max(MIN_CONNECTIONS, min(settings.max_connections, limit - reserved))
     log.info(
@@ -34,7 +34,7 @@ def reserve_open_files(settings: Settings) -> int:
     return connections
 
 
-def _reserved_files(settings: Settings) -> int:
+def reserved_files(settings: Settings) -> int:
     """Each fetch may have two sockets open, during a redirect to another server, and a file."""
     return RESERVED_FILES + 3 * (settings.fetches_at_once + settings.images_at_once)
 
