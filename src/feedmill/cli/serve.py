@@ -32,7 +32,6 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
     warn_of_wide_permissions(settings)
     async with (
         build_app(settings) as app,
@@ -41,6 +40,7 @@ async def _serve(settings: Settings) -> None:
         run_periodic_parts(app, parts),
         announce_presence(app.coordination.presence, "serve"),
     ):
+        click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
         click.echo(f"Feedmill is running: open {public_address(settings)}")
         if sys.stdout.isatty():
             click.echo("Stop it with Ctrl+C.")
