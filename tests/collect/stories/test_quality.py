@@ -20,12 +20,12 @@ needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the real feeds ar
 
 # What docs/decisions/same-story.md says is missed, of both halves, and what is wrong.
 MISSED = {
-    "agency": 1,
+    "agency": 4,
     "crossposted, cut": 4,
     "cut, other title": 8,
     "edited later, other title": 4,
     "excerpt, other title": 8,
-    "own introduction": 20,
+    "own introduction": 18,
     "standfirst": 2,
 }
 WRONG = {

@@ -12,12 +12,12 @@ from feedmill.collect.stories.entry_words import MAX_TEXT_WORDS
 
 MINIMA = 32
 # Of a shorter text the opening is nearly all.
-BANDED_WORDS = 60
+LONG_TEXT_WORDS = 60
 OPENING_WORDS = 40
 # Hashes have 30 bits: Python compares and sorts such integers fastest.
 _END = 1 << 30
 _RANGES = [_END // MINIMA * number for number in range(MINIMA)]
-_BAND = 1 << 47
+_OF_ALL = 1 << 47
 # Odd numbers below 2^30, so that the sum of three products with 32 bits fits into 64.
 _FACTORS = (0x2545F491, 0x1B873593, 0x27D4EB2F)
 _LOW_BITS = sum((_END - 1) << 64 * number for number in range(MAX_TEXT_WORDS))
@@ -35,14 +35,12 @@ class WordGroups:
         return bytes([value >> 8 & 0xFF for value in self._minima])
 
     def lookup_keys(self) -> list[int]:
-        """Two or three numbers below 2^48; texts with much in common share one."""
+        """Two numbers below 2^48; texts with much in common share one."""
         # The group of five words with the least hash of all at the beginning: the same after a small edit.
         first = self._hashes[: OPENING_WORDS - 2]
         openings = list(zip(first, first[2:], strict=False))
-        if len(self._hashes) + 2 < BANDED_WORDS:
-            return [_join(*min(openings)), _join(*max(openings))]
-        bands = [_BAND | self._minima[at] << 15 ^ self._minima[at + 1] for at in (0, MINIMA // 2)]
-        return [_join(*min(openings)), *bands]
+        is_long = len(self._hashes) + 2 >= LONG_TEXT_WORDS
+        return [_join(*min(openings)), _OF_ALL | self._minima[0] if is_long else _join(*max(openings))]
 
 
 def _hash_groups(words: Sequence[int]) -> tuple[int, ...]:
