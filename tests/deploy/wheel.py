@@ -52,6 +52,20 @@ class Installation:
         with command.serving(cwd=folder, start=start) as server:
             yield server
 
+    @contextmanager
+    def running(self, folder: Path, *words: str, **env: str) -> Iterator[subprocess.Popen[bytes]]:
+        """A command that goes on during the block; what it writes is in the file `log` of the folder."""
+        with (folder / "log").open("ab") as log:
+            program = self.environment / "bin" / "feedmill"
+            process = subprocess.Popen(
+                [program, *words], cwd=folder, env=self._variables(folder, **env), stdout=log, stderr=log
+            )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(LONGEST_COMMAND)
+
     def _variables(self, folder: Path, **env: str) -> dict[str, str]:
         ours = {"FEEDMILL_", "PYTHON", "XDG_", "VIRTUAL_ENV"}
         kept = {name: value for name, value in os.environ.items() if not name.startswith(tuple(ours))}
@@ -66,11 +80,13 @@ def build_wheel(folder: Path) -> Path:
     return wheel
 
 
-def install_wheel(wheel: Path, place: Path, python: str = sys.executable) -> Installation:
-    """Installs the wheel and the locked libraries of the core into a new environment."""
+def install_wheel(
+    wheel: Path, place: Path, python: str = sys.executable, lock: str = "requirements.lock"
+) -> Installation:
+    """Installs the wheel and the libraries of a lock file, by default those of the core, into a new environment."""
     subprocess.run([UV, "venv", "--quiet", "--python", python, place], check=True)
     install = [UV, "pip", "install", "--quiet", "--python", place / "bin" / "python"]
-    subprocess.run([*install, "--require-hashes", "-r", ROOT / "requirements.lock"], check=True)
+    subprocess.run([*install, "--require-hashes", "-r", ROOT / lock], check=True)
     subprocess.run([*install, "--no-deps", wheel], check=True)
     return Installation(place)
 

@@ -16,6 +16,7 @@ from feedmill.store.migrations import (
     migrate,
     pending_migrations,
     read_migrations,
+    running_processes,
     sqlalchemy_dialect,
 )
 from tests.databases import blank
@@ -79,6 +80,21 @@ async def test_of_eight_that_migrate_at_once_one_does_it_and_all_continue(connec
 
     assert sorted(map(len, done)) == [0] * 7 + [len(read_migrations(racers[0].dialect_name))]
     assert await pending_migrations(racers[0]) == []
+
+
+async def test_processes_that_start_at_once_do_not_wait_for_each_other_to_stop(
+    connect_blank: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_processes, "STOP_TIME", running_processes.STOP_TIME / 100)
+
+    async def start(number: int) -> None:
+        racer = connect_blank()
+        await migrate(racer)
+        await running_processes.add_process(racer, str(number))
+
+    await asyncio.gather(*map(start, range(8)))
+
+    assert await running_processes.count_processes(connect_blank()) == 8
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 1])

@@ -58,6 +58,9 @@ async def migrate(db: Database, up_to: int | None = None) -> list[Migration]:
     await _create_own_tables(db)
     async with locks.hold_renewed_lock(db, "migrate"):
         todo = [each for each in await pending_migrations(db) if up_to is None or each.version <= up_to]
+        if not todo:
+            # Another process was faster; it may be at work already.
+            return []
         await _record_begin(db, todo)
         await wait_until_stopped(db)
         for migration in todo:
@@ -105,7 +108,7 @@ async def _record_begin(db: Database, todo: list[Migration]) -> None:
     """From now on an older Feedmill refuses the database, also if this migration is interrupted."""
     now = to_iso(datetime.now(UTC))
     rows = [{"version": migration.version, "feedmill": __version__, "begun_at": now} for migration in todo]
-    await db.batch([Step(RECORD_BEGIN, rows)] if rows else [])
+    await db.batch([Step(RECORD_BEGIN, rows)])
 
 
 async def _apply(db: Database, migration: Migration) -> None:
