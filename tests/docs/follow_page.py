@@ -9,6 +9,7 @@ import sys
 import tomllib
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -167,6 +168,7 @@ def _runs(pid: int) -> bool:
 
 READERS: dict[str, Callable[[str], object]] = {
     "json": lambda text: [json.loads(line) for line in one_line_each(text)],
+    "ini": lambda text: ConfigParser().read_string(text),
     "yaml": yaml.safe_load,
     "toml": tomllib.loads,
 }

@@ -56,8 +56,12 @@ class Metrics:
         self._samples = [CachedQuery(query) for query in queries]
 
     async def text(self) -> str:
+        return render_metrics(await self.families())
+
+    async def families(self) -> list[MetricFamily]:
+        """Every metric, with its name, type and help text; those whose query fails are left out."""
         found = await asyncio.gather(*(sample.read() for sample in self._samples))
-        return render_metrics([family for families in (*found, _this_process()) for family in families or ()])
+        return [family for families in (*found, _this_process()) for family in families or ()]
 
     async def _feeds(self) -> list[MetricFamily]:
         feeds = await counts.count_feeds_by_status(self._app.db)
