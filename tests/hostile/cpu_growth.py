@@ -24,7 +24,7 @@ LEAST_MEASURED = 1_000
 # Below this the clock and other load matter as much as the function.
 MEASURABLE = 0.001
 # Once a text took this long, and shorter ones were measurable, the growth is known.
-LONG = 0.1
+LONG = 0.03
 DOUBLINGS = 4
 # Two doublings.
 ENOUGH_TIMES = 3

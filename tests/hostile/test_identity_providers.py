@@ -18,7 +18,7 @@ from joserfc.jwk import ECKey, RSAKey
 
 from feedmill.library.users.oidc import provider_requests
 from feedmill.library.users.oidc.code_flow import LIFETIME
-from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web, web_on_one_port
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.site_folder_template import copy_site_folder
 
@@ -69,7 +69,7 @@ class BegunByBrowser:
 
 @pytest.fixture
 async def web() -> AsyncIterator[Web]:
-    async with Web() as web:
+    async with web_on_one_port() as web:
         yield web
 
 

@@ -2,7 +2,7 @@
 
 The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it
 exists. `tests/serve/web/valid_forms.py` has a valid form for each; here it is sent with one error at a time.
-`make check` tries a third of the errors of a field, the next third with the next field.
+`make check` tries a sixth of the errors of a field, the next sixth with the next field.
 """
 
 import re
@@ -86,7 +86,7 @@ async def test_a_malformed_form_is_refused_and_changes_nothing(
 
     for path, route in POSTED.items():
         form = valid_forms.filled(valid_forms.FORMS[path], values) | {"csrf": csrf}
-        for wrong, request in malformed_forms(path, form, DECLARED_FORMS[route.endpoint], 3 if is_check else 1):
+        for wrong, request in malformed_forms(path, form, DECLARED_FORMS[route.endpoint], 6 if is_check else 1):
             answer = await alice.client.post(_address(path, things), **request)
             taken += [] if 400 <= answer.status_code < 500 else [(path, wrong, answer.status_code)]
         assert everything(site) == before, path

@@ -9,6 +9,7 @@ import pytest
 
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.html import players
+from feedmill.html.drawings import MAX_LENGTH
 from feedmill.store.database import Step
 from feedmill.store.schema import raw_bodies
 from tests.archive.images import sample_images
@@ -124,7 +125,7 @@ async def test_an_article_whose_page_is_a_video_has_its_card_above_the_text(site
 async def test_a_drawing_is_served_as_an_inert_image_to_those_who_may_read_it(
     site: Site, alice: Visitor, charlie: Visitor
 ) -> None:
-    long = f"<svg width='90' height='90'>{'<g>' * 140_000}</svg>"
+    long = f"<svg width='90' height='90'><desc>{'x' * MAX_LENGTH}</desc></svg>"
     html = f"<svg width='90' height='90'><circle r='5'/></svg>{long}"
     await subscribe_to(site, await alice.user(site), SampleFeed("/d.xml", "D", [SampleEntry("Drawn", html)]))
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Drawn']/@href")
