@@ -36,6 +36,11 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "npx wrangler r2 bucket lifecycle add feedmill raw-bodies backups/ --expire-days 31": CLOUDFLARE,
     },
     "demo.md": {"feedmill demo": "tests/cli/test_demo.py starts it"},
+    "nas.md": {
+        "docker build --platform linux/amd64 --tag feedmill --file deploy/Dockerfile .": DOCKER,
+        "mkdir -p /volume1/docker/feedmill": "it needs root and a NAS; tests/deploy starts the image",
+        "export FOLDER=/volume1/docker/feedmill HOSTS=nas.lan": DOCKER,
+    },
     "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
     "mcp.md": {
         "$ pip install 'feedmill[mcp]'": INTERNET,
@@ -63,8 +68,9 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "cp deploy/example.env deploy/.env": DOCKER,
         "docker compose --file deploy/compose.yaml --file deploy/compose.redis.yaml up --detach": DOCKER,
     },
-    "systemd.md": {
-        "useradd --system --home-dir /var/lib/feedmill --shell /usr/sbin/nologin feedmill": SYSTEMD,
+    "debian.md": {
+        "apt-get install python3 python3-venv": SYSTEMD,
+        "systemctl disable --now feedmill": SYSTEMD,
         "systemd-run --pipe --wait --quiet --uid=feedmill -E FEEDMILL_DATA=/var/lib/feedmill \\": SYSTEMD,
     },
 }
