@@ -16,8 +16,9 @@ from tests.services.server import Service, free_port
 from tests.waiting import wait_until
 
 IMPORT_ALL = """
-import importlib, pkgutil, feedmill
-for module in pkgutil.walk_packages(feedmill.__path__, "feedmill."):
+import importlib, pkgutil
+from feedmill import __path__ as folders
+for module in pkgutil.walk_packages(folders, "feedmill."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """

@@ -171,6 +171,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "ini": lambda text: ConfigParser().read_string(text),
     "yaml": yaml.safe_load,
     "toml": tomllib.loads,
+    # What a program prints.
+    "text": str.strip,
 }
 
 
