@@ -41,3 +41,8 @@ def test_it_may_open_a_file_for_every_connection_that_it_takes(unit: Path) -> No
     [limit] = [line.partition("=")[2] for line in unit.read_text().splitlines() if line.startswith("LimitNOFILE=")]
 
     assert int(limit) > 2 * Settings.fields["max_connections"].default
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_it_goes_on_when_the_kernel_kills_the_parser_of_a_large_document(unit: Path) -> None:
+    assert "OOMPolicy=continue" in unit.read_text().splitlines()

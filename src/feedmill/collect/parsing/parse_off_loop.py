@@ -11,7 +11,9 @@ import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 
@@ -31,8 +33,9 @@ THREAD_ILL_FORMED = 250_000
 CPU_TIME = timedelta(seconds=30)
 # Longer than the CPU time, because on a busy machine the process gets only a part of it.
 TIMEOUT = timedelta(seconds=120)
-MEMORY = 2_000_000_000
+MAX_MEMORY = 2_000_000_000
 NICENESS = 5
+OOM_SCORE = Path("/proc/self/oom_score_adj")
 INHERITED = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 
 TOO_COMPLEX = "too_complex"
@@ -103,17 +106,27 @@ def _parse_job(job: ParseJob) -> ParseResult:
         return ParseResult(None, error.looks_like)
 
 
-def _limit_this_process() -> None:
+def limit_this_process() -> None:
+    """Limits time and memory. If the machine runs out of memory, the kernel kills this process and not the server."""
     seconds = int(CPU_TIME.total_seconds())
+    memory = memory_limit(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(NICENESS)
+    # Linux alone has it.
+    with suppress(OSError):
+        OOM_SCORE.write_text("1000")
+
+
+def memory_limit(physical_memory: int) -> int:
+    """At most half of the machine's memory: a small one needs the rest for the server."""
+    return min(MAX_MEMORY, physical_memory // 2)
 
 
 def main() -> None:
     """Reads a job from standard input and writes the result to standard output."""
-    _limit_this_process()
+    limit_this_process()
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=ParseJob)
     sys.stdout.buffer.write(msgspec.msgpack.encode(_parse_job(job)))
 
