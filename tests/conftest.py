@@ -20,6 +20,7 @@ from tests.worker_reports import reports_less, run_and_report
 
 # Imported when a test needs one, so that other tests start faster.
 POSTGRES = "tests.services.postgres:running_postgres"
+LATER_POSTGRES = "tests.services.postgres:later_postgres"
 MARIADB = "tests.services.mariadb:running_mariadb"
 REDIS = "tests.services.redis:running_redis"
 S3 = "tests.services.s3:running_s3"
@@ -37,7 +38,9 @@ LOG_RENDERER = "structlog.dev:ConsoleRenderer"
 PLAIN_TRACEBACK = "structlog.dev:plain_traceback"
 PROPERTY_PROFILE = "tests.examples:use_profile"
 
-SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
+SERVICE_FIXTURES = {
+    f"{name}_service" for name in ("postgres", "later_postgres", "mariadb", "redis", "s3", "d1", "chromium")
+}
 SERVICE_PARAMETERS = {"postgresql", "mariadb", "d1", "redis", "s3"}
 # Folders whose tests start commands, servers or browsers.
 PROCESS_FOLDERS = (
@@ -65,6 +68,7 @@ LONG_TESTS = (
     "tests/docs/test_running_pages.py",
     "tests/docs/test_tutorial.py",
     "tests/deploy",
+    "tests/contracts/test_later_postgres.py",
 )
 
 # Collecting tests makes hundreds of thousands of objects and no garbage: see `pytest_collection_finish`.
@@ -97,6 +101,11 @@ def _service(request: pytest.FixtureRequest, name: str, starter: str) -> Iterato
 @pytest.fixture(scope="session")
 def postgres_service(request: pytest.FixtureRequest) -> Iterator[Any]:
     yield from _service(request, "PostgreSQL", POSTGRES)
+
+
+@pytest.fixture(scope="session")
+def later_postgres_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "PostgreSQL 17", LATER_POSTGRES)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ Packages come from the archive that the machine's own apt uses; its address is a
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,13 +24,40 @@ def command_of(package: str, program: str) -> list[str]:
     root = UNPACKED / package
     if not root.exists():
         _unpack(package, root)
+    return [*_loader(root), str(root / "usr" / "bin" / program)]
+
+
+def scripts_of(package: str, folder: str) -> Path:
+    """A folder of a package with a script in place of each program, for programs that start each other."""
+    root = UNPACKED / package
+    if not root.exists():
+        _unpack(package, root, folder)
+    return root / folder
+
+
+def _replace_by_scripts(unpacked: Path, folder: str, root: Path) -> None:
+    """Moves the programs aside. A script starts one under its own name, by which the program finds its other files."""
+    scripts, programs = unpacked / folder, unpacked / "programs"
+    scripts.rename(programs)
+    scripts.mkdir()
+    loader, *options = [part.replace(str(unpacked), str(root)) for part in _loader(unpacked)]
+    for name in sorted(path.name for path in programs.iterdir()):
+        command = [loader, "--argv0", str(root / folder / name), *options, str(root / "programs" / name)]
+        (scripts / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        (scripts / name).chmod(0o755)
+
+
+def _loader(root: Path) -> list[str]:
+    """The command that starts a program with the libraries of the later Debian."""
     libraries = next(root.glob("usr/lib/*-linux-gnu*"))
-    loader = next(libraries.glob("ld-linux*.so.*"))
-    return [str(loader), "--library-path", str(libraries), str(root / "usr" / "bin" / program)]
+    return [str(next(libraries.glob("ld-linux*.so.*"))), "--library-path", str(libraries)]
 
 
-def _unpack(package: str, root: Path) -> None:
-    """Unpacks the package and all that it depends on; the folder appears at once and complete."""
+def _unpack(package: str, root: Path, scripts: str = "") -> None:
+    """Unpacks the package and all that it depends on; the folder appears at once and complete.
+
+    The programs in the folder `scripts` are replaced by scripts.
+    """
     find_binary("apt-get")
     root.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="feedmill-apt-") as apt:
@@ -38,6 +66,10 @@ def _unpack(package: str, root: Path) -> None:
         try:
             for archive in archives:
                 run(["dpkg-deb", "--extract", str(archive), str(unfinished)])
+            if scripts:
+                _replace_by_scripts(unfinished, scripts, root)
+            # Servers run as another user than the one who unpacks.
+            unfinished.chmod(0o755)
             rename_unless_there(unfinished, root)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)

@@ -4,11 +4,13 @@ import glob
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from tests.services import later_debian
 from tests.services.server import (
     Restartable,
     Service,
@@ -32,10 +34,23 @@ def running_postgres() -> Iterator[Service]:
 
 
 @contextmanager
-def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
-    """Runs a server in a temporary folder, or in the folder `kept` with the data of an earlier run."""
-    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)
-    initdb, postgres = find_binary("initdb", *folders), find_binary("postgres", *folders)
+def later_postgres() -> Iterator[Service]:
+    """PostgreSQL 17 of a later Debian, unpacked aside."""
+    folder = later_debian.scripts_of("postgresql-17", "usr/lib/postgresql/17/bin")
+    try:
+        with own_postgres(programs=folder) as server:
+            yield server.service
+    except subprocess.CalledProcessError as error:
+        raise ServiceMissing(f"PostgreSQL 17 does not start: {error.stderr!r}") from error
+
+
+@contextmanager
+def own_postgres(kept: Path | None = None, programs: Path | None = None) -> Iterator[Restartable]:
+    """Runs a server in a temporary folder, or in the folder `kept` with the data of an earlier run.
+
+    `programs` is the folder of its programs, the machine's own by default.
+    """
+    initdb, postgres, pg_isready = (_find_program(name, programs) for name in ("initdb", "postgres", "pg_isready"))
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     with folder("postgres") if kept is None else nullcontext(kept) as home:
         data, port, who = home / "data", free_port(), unprivileged()
@@ -50,10 +65,16 @@ def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
         server = Restartable(service, run, port, home / "log", signal.SIGINT, cwd=home, **who)
         try:
             server.start()
-            _wait_until_ready(find_binary("pg_isready", *folders), port)
+            _wait_until_ready(pg_isready, port)
             yield server
         finally:
             server.stop()
+
+
+def _find_program(name: str, programs: Path | None) -> str:
+    if programs is not None:
+        return str(programs / name)
+    return find_binary(name, *sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True))
 
 
 def _wait_until_ready(pg_isready: str, port: int, seconds: float = 60) -> None:
@@ -63,3 +84,11 @@ def _wait_until_ready(pg_isready: str, port: int, seconds: float = 60) -> None:
         if time.monotonic() > deadline:
             raise ServiceMissing(f"PostgreSQL did not let anyone in within {seconds} s")
         time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    try:
+        with later_postgres():
+            pass
+    except ServiceMissing as missing:
+        sys.exit(str(missing))
