@@ -45,12 +45,16 @@ async def test_missing_processes_are_errors_and_running_ones_are_named(
     scaled_out = Settings(data=settings.data, redis=SecretStr(redis_service.url))
     async with connect(redis_service.url) as client:
         await client.flushdb()
+        nothing = await findings_of(scaled_out)
+        await RedisPresence(client).announce("api", "zero")
         without = await findings_of(scaled_out)
         await RedisPresence(client).announce("worker", "one")
         await RedisPresence(client).announce("scheduler", "two")
         running = await findings_of(scaled_out)
         await client.flushdb()
 
+    assert is_warning(nothing, "no_process", "feedmill worker")
+    assert not {"no_worker", "no_scheduler"} & nothing.keys()
     assert is_error(without, "no_worker", "feedmill worker")
     assert is_error(without, "no_scheduler", "feedmill scheduler")
     assert {"redis_ok", "processes_running"} <= running.keys()

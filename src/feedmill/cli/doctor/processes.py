@@ -1,7 +1,7 @@
 """Checks what works in the background: Redis, the server or the processes, feeds that wait, jobs that are stuck."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 from feedmill.adapters.coordination import connect_coordination, ping_redis, redis_eviction_policy
@@ -50,12 +50,20 @@ async def check_processes(context: CheckContext) -> AsyncIterator[Finding]:
             running = set(await coordination.presence.count_by_role())
     except (CoordinationUnavailable, FeedmillError):
         return  # the check of Redis reports why
+    for finding in judge_processes(running):
+        yield finding
+
+
+def judge_processes(running: set[str]) -> Iterator[Finding]:
+    """`running` are the roles of the processes that show themselves in Redis."""
+    if not running:
+        yield warning(Message("doctor.no_process"), Message("doctor.no_process_help"))
+        return
     if not running & {"worker", "serve"}:
         yield error(Message("doctor.no_worker"), Message("doctor.no_worker_help"))
     if not running & {"scheduler", "serve"}:
         yield error(Message("doctor.no_scheduler"), Message("doctor.no_scheduler_help"))
-    if running:
-        yield ok(Message("doctor.processes_running", roles=", ".join(sorted(running))))
+    yield ok(Message("doctor.processes_running", roles=", ".join(sorted(running))))
 
 
 def _embedded_server(settings: Settings) -> Finding:
