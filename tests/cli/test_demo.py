@@ -3,6 +3,7 @@
 import http.cookiejar
 import re
 import signal
+import subprocess
 import urllib.request
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -23,9 +24,9 @@ from feedmill.settings import Settings
 from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import image_tasks, pool_items, states, story_entries
 from tests.cli import new_interpreter
-from tests.cli.command import Server, assert_one_line, feedmill
+from tests.cli.command import LONGEST_COMMAND, Server, assert_one_line, environment, feedmill
 from tests.scripted_web import Answer, Web
-from tests.waiting import LONGEST_WAIT
+from tests.waiting import LONGEST_WAIT, wait_until
 
 NOON = datetime(2026, 2, 18, 12, tzinfo=UTC)
 LARGEST = 150_000
@@ -145,3 +146,21 @@ def _open(server: Server) -> tuple[str, str]:
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
     with browser.open(printed, timeout=LONGEST_WAIT) as response:
         return response.read().decode(), response.url
+
+
+@pytest.mark.external
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_demo_that_is_stopped_while_it_starts_leaves_nothing(how: signal.Signals, tmp_path: Path) -> None:
+    command = [*new_interpreter.COMMAND, "demo"]
+    process = subprocess.Popen(
+        command, env=environment(TMPDIR=str(tmp_path)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+    with process:
+        # The database is there before the feeds are fetched.
+        wait_until(lambda: any(tmp_path.glob("feedmill-demo-*/feedmill.db")), otherwise="the demo does not start")
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=LONGEST_COMMAND)
+
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

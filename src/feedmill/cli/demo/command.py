@@ -1,5 +1,6 @@
 """`feedmill demo`: a reader with feeds of its own, in a temporary folder."""
 
+import asyncio
 import signal
 import tempfile
 from contextlib import AsyncExitStack
@@ -51,6 +52,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 async def _run(folder: Path, port: int) -> None:
+    # A terminal that is closed stops the server as SIGTERM does, which it knows.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
     # Not from the environment or a file: those are of a real installation.
     settings = Settings(data=folder, listen=LOOPBACK, port=port, log_level="error", websub=False)
     listening = listen(settings)
