@@ -1,8 +1,9 @@
 """How much two sketches have in common: titles, first words, texts, numbers."""
 
-from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import pairwise
+from operator import eq
 
 from feedmill.collect.stories.sketch import DIGIT_BIT, Sketch
 
@@ -23,45 +24,55 @@ class Titles(Enum):
     MISSING = 5
 
 
-@dataclass(frozen=True, slots=True)
 class Comparison:
-    """Shares between 0 and 1; 0 where one of the two has no text.
+    """What two sketches have in common. Each property is computed when it is asked for: mostly the first ones decide.
 
-    `lead` is the share of the pairs of first words of the one with fewer, `numbers` that of the numbers among them.
-    `resemblance` is the estimated share of groups of three words that both texts have, `containment` the share of the
-    shorter text that is in the longer one. `text_count` is that of the shorter text. `numbered_apart`: the titles have
-    other numbers. `swapped`: each title has a word that the other title lacks, and so have the texts, as in a template
-    that is filled in twice.
+    Shares are between 0 and 1; 0 where one of the two has no text.
     """
 
-    titles: Titles
-    title_length: int
-    lead: float
-    numbers: float
-    resemblance: float
-    containment: float
-    text_count: int
-    longer_count: int
-    numbered_apart: bool
-    swapped: bool
+    def __init__(self, one: Sketch, other: Sketch) -> None:
+        self._one, self._other = one, other
+        self.title_length = min(one.title_length, other.title_length)
+        self.text_count = min(one.text_count, other.text_count)
+        self.longer_count = max(one.text_count, other.text_count)
 
+    @cached_property
+    def titles(self) -> Titles:
+        return _compare_titles(self._one.title, self._other.title)
 
-def compare_sketches(one: Sketch, other: Sketch) -> Comparison:
-    resemblance = _resemblance(one.minima, other.minima)
-    least = min(one.text_count, other.text_count)
-    common = resemblance / (1 + resemblance) * (one.text_count + other.text_count)
-    return Comparison(
-        titles=_compare_titles(one.title, other.title),
-        title_length=min(one.title_length, other.title_length),
-        lead=_lead_overlap(one.lead, other.lead),
-        numbers=_number_overlap(one.lead, other.lead),
-        resemblance=resemblance,
-        containment=min(common / least, 1.0) if least else 0.0,
-        text_count=least,
-        longer_count=max(one.text_count, other.text_count),
-        numbered_apart=_have_other_numbers(one.title, other.title),
-        swapped=_has_own_words(one, other) and _has_own_words(other, one),
-    )
+    @cached_property
+    def lead(self) -> float:
+        """The share of the pairs of first words of the one with fewer."""
+        return _lead_overlap(self._one.lead, self._other.lead)
+
+    @cached_property
+    def numbers(self) -> float:
+        """The share of the numbers among the first words."""
+        return _number_overlap(self._one.lead, self._other.lead)
+
+    @cached_property
+    def resemblance(self) -> float:
+        """The estimated share of groups of three words that both texts have."""
+        return _resemblance(self._one.minima, self._other.minima)
+
+    @property
+    def containment(self) -> float:
+        """The estimated share of the shorter text that is in the longer one."""
+        common = self.resemblance / (1 + self.resemblance) * (self.text_count + self.longer_count)
+        return min(common / self.text_count, 1.0) if self.text_count else 0.0
+
+    @property
+    def numbered_apart(self) -> bool:
+        """Whether the titles have other numbers."""
+        return _have_other_numbers(self._one.title, self._other.title)
+
+    @property
+    def swapped(self) -> bool:
+        """Whether each title has a word that the other title lacks, and so have the texts.
+
+        So it is in a template that is filled in twice.
+        """
+        return _has_own_words(self._one, self._other) and _has_own_words(self._other, self._one)
 
 
 def _has_own_words(one: Sketch, other: Sketch) -> bool:
@@ -114,4 +125,5 @@ def _number_overlap(one: Words, other: Words) -> float:
 def _resemblance(one: bytes, other: bytes) -> float:
     if not one or len(one) != len(other):
         return 0.0
-    return sum([a == b for a, b in zip(one, other, strict=True)]) / len(one)
+    equal: int = sum(map(eq, one, other))
+    return equal / len(one)

@@ -6,7 +6,7 @@ The thresholds were chosen on one half of the labelled pairs (docs/decisions/sam
 from datetime import timedelta
 from enum import IntEnum
 
-from feedmill.collect.stories.compare_sketches import Comparison, Titles, compare_sketches
+from feedmill.collect.stories.compare_sketches import Comparison, Titles
 from feedmill.collect.stories.sketch import Sketch
 
 # One site repeats a title with its text soon and by mistake; later it is a column that is always called so.
@@ -32,7 +32,7 @@ class Evidence(IntEnum):
 
 def find_evidence(one: Sketch, other: Sketch, gap: timedelta, *, same_feed: bool) -> Evidence | None:
     """The evidence that two entries with dates so far apart are the same article; None if they are not."""
-    common = compare_sketches(one, other)
+    common = Comparison(one, other)
     share_a_link = not one.links.isdisjoint(other.links)
     if same_feed or (not share_a_link and _is_same_site(one, other)):
         return Evidence.TITLE if gap <= SITE_WINDOW and _is_published_twice(common) else None
@@ -99,7 +99,9 @@ def _is_same_titled_article(common: Comparison, gap: timedelta) -> bool:
 
 def _is_same_retitled_article(common: Comparison, topic: int) -> bool:
     """Whether the texts below different titles are the same. `topic` is the lesser one of the two."""
-    if common.swapped or common.numbered_apart or common.numbers < 0.6 or topic == 0:
+    if topic == 0 or max(common.resemblance, common.lead) < 0.7:
+        return False
+    if common.swapped or common.numbered_apart or common.numbers < 0.6:
         return False
     if topic < 20:
         return common.text_count >= 80 and common.resemblance >= 0.8

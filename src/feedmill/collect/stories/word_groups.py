@@ -17,7 +17,6 @@ OPENING_WORDS = 40
 # Hashes have 30 bits: Python compares and sorts such integers fastest.
 _END = 1 << 30
 _RANGES = [_END // MINIMA * number for number in range(MINIMA)]
-_OF_ALL = 1 << 47
 # Odd numbers below 2^30, so that the sum of three products with 32 bits fits into 64.
 _FACTORS = (0x2545F491, 0x1B873593, 0x27D4EB2F)
 _LOW_BITS = sum((_END - 1) << 64 * number for number in range(MAX_TEXT_WORDS))
@@ -35,12 +34,21 @@ class WordGroups:
         return bytes([value >> 8 & 0xFF for value in self._minima])
 
     def lookup_keys(self) -> list[int]:
-        """Two numbers below 2^48; texts with much in common share one."""
-        # The group of five words with the least hash of all at the beginning: the same after a small edit.
-        first = self._hashes[: OPENING_WORDS - 2]
-        openings = list(zip(first, first[2:], strict=False))
-        is_long = len(self._hashes) + 2 >= LONG_TEXT_WORDS
-        return [_join(*min(openings)), _OF_ALL | self._minima[0] if is_long else _join(*max(openings))]
+        """One or two numbers below 2^48; texts with much in common share one.
+
+        They are groups of five words: the one with the least hash at the beginning, and that of the whole text. Both
+        stay the same after a small edit.
+        """
+        opening = self._hashes[: OPENING_WORDS - 2]
+        least = self._five_words(opening.index(min(opening)))
+        if len(self._hashes) + 2 < LONG_TEXT_WORDS:
+            return [least, self._five_words(opening.index(max(opening)))]
+        return [least, self._five_words(self._hashes.index(self._minima[0]))]
+
+    def _five_words(self, at: int) -> int:
+        """The hash of the five words that begin there, or end with the text."""
+        at = min(at, len(self._hashes) - 3)
+        return self._hashes[at] << 18 ^ self._hashes[at + 2]
 
 
 def _hash_groups(words: Sequence[int]) -> tuple[int, ...]:
@@ -63,7 +71,3 @@ def _minima(hashes: Sequence[int]) -> list[int]:
     # After the last range comes the first.
     ordered.append(ordered[0] + _END)
     return [ordered[bisect_left(ordered, start)] % _END for start in _RANGES]
-
-
-def _join(one: int, other: int) -> int:
-    return one << 18 ^ other
