@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from report import format_cell
+from report import as_markdown, format_cell
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -90,9 +90,8 @@ def page(found: dict[str, list[dict[str, Any]]], seconds: float) -> str:
 
 
 def section(name: str, number: int, table: dict[str, Any]) -> str:
-    head = "| " + " | ".join(table["columns"]) + " |\n|---" + "|--:" * (len(table["columns"]) - 1) + "|"
-    rows = ["| " + " | ".join(format_cell(cell) for cell in row) + " |" for row in table["rows"]]
-    parts = [f"### {table['title']}\n", table["about"] and f"{table['about']}\n", head, *rows, ""]
+    figures = as_markdown(table["columns"], table["rows"])
+    parts = [f"### {table['title']}\n", table["about"] and f"{table['about']}\n", figures, ""]
     parts += [f"{note}\n" for note in table["notes"]]
     if table["bars"]:
         file = f"bench-{name}-{number}.svg"

@@ -38,6 +38,11 @@ def as_text(table: Table) -> str:
     return "\n".join(["", table.title, *rows, *table.notes])
 
 
+def as_markdown(columns: list[str], rows: list[list[Cell]]) -> str:
+    head = "| " + " | ".join(columns) + " |\n|---" + "|--:" * (len(columns) - 1) + "|"
+    return "\n".join([head, *("| " + " | ".join(map(format_cell, row)) + " |" for row in rows)])
+
+
 def format_cell(cell: Cell) -> str:
     """A figure with a sensible number of digits."""
     if isinstance(cell, str):
