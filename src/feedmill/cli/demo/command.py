@@ -70,6 +70,8 @@ async def _run(folder: Path, port: int) -> None:
         await stack.enter_async_context(run_periodic_parts(app, parts))
         pages = asgi.create_asgi_app(app, parts.batches)
         pages.router.routes.insert(0, address.route)
+        # From now on a browser waits in place of being refused.
+        listening.listen()
         _print_welcome(settings, address, password, len(web.feeds))
         await serve_on(listening, pages, settings)
     click.echo("The demo has ended, and its data is deleted.")

@@ -88,6 +88,8 @@ def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegist
         RecordPeer(behind_proxies),
         log_config=None,
         access_log=False,
+        # We have no handlers of its events; if a signal comes during its start, they would be a traceback in the log.
+        lifespan="off",
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
         # It is among the middleware above, which needs the address that it replaces.
