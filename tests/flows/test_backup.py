@@ -14,6 +14,7 @@ from feedmill.archive.backup.check import check_backup
 from feedmill.archive.backup.create import BadDestination, create_backup
 from feedmill.archive.backup.file_format import BadBackup, Manifest, read_lines
 from feedmill.archive.backup.load import load_backup
+from feedmill.archive.backup.older_backups import closing_database
 from feedmill.archive.feed_descriptors import repair_descriptors
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.store_ownership import ensure_store_ownership
@@ -22,6 +23,8 @@ from feedmill.store.archive.database_load import DatabaseNotEmpty
 from feedmill.store.archive.database_snapshot import TABLES, SnapshotReader, read_table
 from feedmill.store.database import Database, Row
 from feedmill.store.drivers.d1 import D1Database
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations.running_processes import add_process, count_processes
 from feedmill.store.schema import entries, feeds, folders, states
 from tests.databases import emptied
 from tests.flows.deployments import DEPLOYMENTS, ArchiveEnvironment, open_deployment, open_objects
@@ -89,6 +92,16 @@ async def test_a_backup_put_back_is_the_same_rows_and_objects(
     assert (loaded.rows, loaded.orphans, loaded.objects) == (sum(map(len, before.values())), 0, manifest.objects)
     # Reading it changed nothing in it.
     assert await check_backup(folder) == (manifest, [])
+
+
+async def test_a_backup_has_no_lock_of_a_process_that_runs(env: ArchiveEnvironment, folder: Path) -> None:
+    await add_process(env.db, "serve")
+
+    await write(env, folder)
+
+    async with closing_database(SqliteDatabase(folder / "feedmill.db")) as copy:
+        assert await count_processes(copy) == 0
+    assert await count_processes(env.db) == 1
 
 
 @pytest.mark.parametrize("portable", [False, True])

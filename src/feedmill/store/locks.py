@@ -29,8 +29,14 @@ OWNER = select(locks.c.token).where(locks.c.name == bindparam("key"))
 HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.until > bindparam("now"))
 OWN = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("own_token"))
 RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("own_token"))
+DELETE_ALL = locks.delete()
 
 LEASE = timedelta(seconds=20)
+
+
+async def delete_all(db: Database) -> None:
+    """Deletes all locks, in a copy that no process uses."""
+    await db.batch([Step(DELETE_ALL)])
 
 
 async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:

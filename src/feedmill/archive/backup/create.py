@@ -24,6 +24,7 @@ from feedmill.archive.object_keys import DESCRIPTORS_PREFIX
 from feedmill.archive.store_ownership import OWNER_KEY
 from feedmill.errors import BlobMissing, CallerError
 from feedmill.model.timestamps import to_iso
+from feedmill.store import locks
 from feedmill.store.archive.database_snapshot import TABLES, SnapshotReader, open_snapshot, read_table
 from feedmill.store.database import Database
 from feedmill.store.drivers.sqlite import SqliteDatabase
@@ -114,6 +115,8 @@ async def _dump(reader: SnapshotReader, folder: Path) -> None:
 async def _list_copy(folder: Path, blobs: Blobs, copies: Blobs | None) -> ObjectTotals:
     copy = SqliteDatabase(folder / DATABASE)
     try:
+        # Locks of the processes that run now: a migration of the copy would wait for them.
+        await locks.delete_all(copy)
         return await _list_objects(copy, folder, blobs, copies)
     finally:
         await copy.close()
