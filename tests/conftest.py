@@ -30,6 +30,7 @@ NEWSBOAT = "tests.services.newsboat:installed_newsboat"
 LATER_NEWSBOAT = "tests.services.newsboat:later_newsboat"
 LIFEREA = "tests.services.desktop_readers:installed_liferea"
 CONTAINERS = "tests.services.containers:running_engine"
+DEBIAN = "tests.services.containers:engine_with_debian"
 RSSGUARD = "tests.services.desktop_readers:installed_rssguard"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
@@ -163,6 +164,11 @@ def rssguard_service(request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def container_engine(request: pytest.FixtureRequest) -> Iterator[Any]:
     yield from _service(request, "podman", CONTAINERS)
+
+
+@pytest.fixture(scope="session")
+def debian_engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "podman", DEBIAN)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,12 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from feedmill import __version__
+from feedmill.store.migrations import read_migrations
 from tests.cli import command
 from tests.cli.command import Server
+from tests.store import next_version
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).parent / "uv"
 LONGEST_COMMAND = 300
+NEXT_VERSION = f"{__version__}.post1"
+NEXT_SCHEMA = read_migrations("sqlite")[-1].version + 1
 
 
 @dataclass(frozen=True)
@@ -72,12 +77,26 @@ class Installation:
         return {**kept, "HOME": str(folder), **env}
 
 
-def build_wheel(folder: Path) -> Path:
+def build_wheel(folder: Path, source: Path = ROOT) -> Path:
     """Builds the source archive, and the wheel from that; both are then in the folder."""
     build = [UV, "build", "--quiet", "--python", sys.executable, "--out-dir", folder]
-    subprocess.run([*build, "--build-constraints", ROOT / "requirements-build.lock", ROOT], check=True)
+    subprocess.run([*build, "--build-constraints", ROOT / "requirements-build.lock", source], check=True)
     [wheel] = folder.glob("*.whl")
     return wheel
+
+
+def build_next_wheel(folder: Path) -> Path:
+    """Builds the wheel of a next version, which has one migration more than this one."""
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "man", source / "man")
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, source)
+    version = source / "src" / "feedmill" / "__init__.py"
+    version.write_text(version.read_text().replace(f'"{__version__}"', f'"{NEXT_VERSION}"'))
+    migrations = source / "src" / "feedmill" / "store" / "migrations"
+    (migrations / f"{NEXT_SCHEMA:04}_{next_version.NAME}.sqlite.sql").write_text(next_version.FILES["sqlite"])
+    return build_wheel(folder, source)
 
 
 def install_wheel(

@@ -20,6 +20,7 @@ from tests.waiting import wait_until
 DOCKER = "it needs Docker; tests/deploy reads the files"
 SYSTEMD = "it needs root and systemd; tests/deploy reads the units"
 CLOUDFLARE = "it needs an account at Cloudflare"
+EMPTY_DEBIAN = "tests/deploy/test_empty_debian.py follows the page on an empty Debian"
 INTERNET = "it installs from the Internet"
 PUBLIC_NAME = "it needs a public name"
 SECRET = token_hex(32)
@@ -42,6 +43,16 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "export FOLDER=/volume1/docker/feedmill HOSTS=nas.lan": DOCKER,
     },
     "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
+    "install.md": {
+        "apt-get install --yes python3-venv ca-certificates": EMPTY_DEBIAN,
+        "python3 -m venv ~/feedmill": EMPTY_DEBIAN,
+        "feedmill --version": EMPTY_DEBIAN,
+        "feedmill user add alice": EMPTY_DEBIAN,
+        "feedmill backup --with-objects ~/feedmill-backup": EMPTY_DEBIAN,
+        "~/feedmill/bin/pip install --upgrade feedmill": EMPTY_DEBIAN,
+        "feedmill backup --check ~/feedmill-backup": EMPTY_DEBIAN,
+        "rm -r ~/feedmill ~/.local/bin/feedmill": EMPTY_DEBIAN,
+    },
     "mcp.md": {
         "$ pip install 'feedmill[mcp]'": INTERNET,
         "claude mcp add --transport http feedmill https://feeds.example.org/mcp \\": "it needs Claude Code",

@@ -96,6 +96,8 @@ def _parse(command: click.Command, context: click.Context, words: list[str]) -> 
     missing = [param for param in command.params if _is_missing(param, values)]
     if missing:
         raise click.MissingParameter(ctx=context, param=missing[0])
+    if values.get("version"):
+        return
     if isinstance(command, click.Group):
         name, below, rest = command.resolve_command(context, rest)
         assert below is not None

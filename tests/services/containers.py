@@ -10,14 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from tests.services.later_debian import UNPACKED, archive_url, rename_unless_there, run
+from tests.services.debian_base import make_archive
+from tests.services.later_debian import RELEASE, run
 from tests.services.server import ServiceMissing, find_binary, folder
 
 ROOT = Path(__file__).parents[2]
 IMAGE = "localhost/feedmill"
 # In the place of Docker's own image of Python, which no registry gives us here: the same Python of the same Debian.
 PYTHON_IMAGE = "localhost/python"
+# A machine on which nothing was installed but Python.
+DEBIAN_IMAGE = "localhost/debian"
 PACKAGES = ("ca-certificates", "passwd", "python-is-python3", "python3", "python3-venv")
+# With an image that is here, the network of this machine, and limits that it allows.
+ON_THIS_MACHINE = ("--pull=never", "--network=host", "--ulimit=nofile=16384:16384", "--ulimit=nproc=10000:10000")
 # This machine's certificates, for what is downloaded during the build.
 CERTIFICATES = "/etc/ssl/certs:/etc/ssl/certs:ro"
 
@@ -40,17 +45,21 @@ class Engine:
             *("--file", str(dockerfile), "--ignorefile", str(ignored), str(ROOT)),
         )
 
-    def import_base(self, archive: Path) -> None:
+    def import_base(self, archive: Path, image: str) -> None:
         container = self._buildah("from", "scratch").strip()
         self._buildah("add", "--quiet", container, str(archive), "/")
-        self._buildah("commit", "--quiet", container, PYTHON_IMAGE)
+        self._buildah("commit", "--quiet", container, image)
         self._buildah("rm", container)
 
     def start(self, *words: str) -> "Container":
         """Starts a container with the options of `docs/running/embedded.md`, and the network of this machine."""
-        limits = ("--ulimit=nofile=16384:16384", "--ulimit=nproc=10000:10000")
         locked = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
-        started = self.podman("run", "--detach", "--pull=never", "--network=host", *limits, *locked, *words)
+        started = self.podman("run", "--detach", *ON_THIS_MACHINE, *locked, *words)
+        return Container(self, started.strip())
+
+    def start_machine(self, *words: str) -> "Container":
+        """Starts a container in which nothing runs yet, in the place of an empty machine."""
+        started = self.podman("run", "--detach", *ON_THIS_MACHINE, *words, "sleep", "infinity")
         return Container(self, started.strip())
 
     def podman(self, *words: str, typed: str = "") -> str:
@@ -122,12 +131,27 @@ class Container:
 def running_engine() -> Iterator[Engine]:
     """An engine with the image of Feedmill in it."""
     base = make_base()
+    with open_engine() as engine:
+        engine.import_base(base, PYTHON_IMAGE)
+        engine.build()
+        yield engine
+
+
+@contextmanager
+def engine_with_debian() -> Iterator[Engine]:
+    """An engine with an image of Debian 12 that has Python and nothing of ours."""
+    base = make_debian()
+    with open_engine() as engine:
+        engine.import_base(base, DEBIAN_IMAGE)
+        yield engine
+
+
+@contextmanager
+def open_engine() -> Iterator[Engine]:
     version = run(["podman", "--version"]).split()[-1]
     with folder("containers") as storage:
         engine = Engine(storage, version)
         try:
-            engine.import_base(base)
-            engine.build()
             yield engine
         finally:
             engine.podman("rm", "--all", "--force", "--time=0")
@@ -135,23 +159,27 @@ def running_engine() -> Iterator[Engine]:
 
 
 def make_base() -> Path:
-    """The base's file system as an archive, made the first time."""
+    """The file system on which the image of Feedmill is built."""
+    _check_tools()
+    return make_archive(RELEASE, "python", *PACKAGES)
+
+
+def make_debian() -> Path:
+    """The file system of Debian 12 with what the page on installing the package says first."""
+    _check_tools()
+    return make_archive("bookworm", "empty", "ca-certificates", "python3", "python3-venv")
+
+
+def _check_tools() -> None:
     if os.getuid() != 0:
         raise ServiceMissing("containers are tested as root")
     for program in ("buildah", "podman", "runc"):
         find_binary(program)
-    archive = UNPACKED / "python.tar"
-    if not archive.exists():
-        UNPACKED.mkdir(parents=True, exist_ok=True)
-        unfinished = archive.with_suffix(f".{os.getpid()}.tar")
-        include = f"--include={','.join(PACKAGES)}"
-        run(["mmdebstrap", "--quiet", "--variant=apt", include, UNPACKED.name, str(unfinished), archive_url()])
-        rename_unless_there(unfinished, archive)
-    return archive
 
 
 if __name__ == "__main__":
     try:
         make_base()
+        make_debian()
     except ServiceMissing as missing:
         sys.exit(str(missing))
