@@ -1,5 +1,6 @@
 """The dashboard, the alert rules and the rotation of logs: they fit the metrics of the code, and work."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -31,8 +32,13 @@ LABELS = re.compile(r"by \(([a-z, ]+)\) \((?:rate\()?(\w+)\{")
 OF_PROMETHEUS = {"instance", "job"}
 
 
-async def _families(folder: Path) -> dict[str, MetricFamily]:
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, MetricFamily]:
     """Every metric of an installation with feeds, fetches, images and a pool."""
+    return asyncio.run(_read_families(tmp_path_factory.mktemp("demo")))
+
+
+async def _read_families(folder: Path) -> dict[str, MetricFamily]:
     async with run_demo_web() as web:
         settings = Settings(data=folder, own_servers=frozenset({(LOOPBACK, web.port)}))
         async with build_app(settings) as app:
@@ -41,15 +47,11 @@ async def _families(folder: Path) -> dict[str, MetricFamily]:
             return {family.name: family for family in await metrics.families()}
 
 
-async def test_the_dashboard_has_every_metric_and_no_other(tmp_path: Path) -> None:
-    families = await _families(tmp_path)
-
+def test_the_dashboard_has_every_metric_and_no_other(families: dict[str, MetricFamily]) -> None:
     assert {name for expression in EXPRESSIONS for name in METRIC.findall(expression)} == families.keys()
 
 
-async def test_a_panel_uses_labels_that_its_metric_has(tmp_path: Path) -> None:
-    families = await _families(tmp_path)
-
+def test_a_panel_uses_labels_that_its_metric_has(families: dict[str, MetricFamily]) -> None:
     for expression in EXPRESSIONS:
         for labels, name in LABELS.findall(expression):
             samples = families[name].samples if name in families else ()
@@ -57,9 +59,7 @@ async def test_a_panel_uses_labels_that_its_metric_has(tmp_path: Path) -> None:
             assert all(wanted <= sample.labels.keys() for sample in samples), expression
 
 
-async def test_alerts_use_metrics_that_exist(tmp_path: Path) -> None:
-    families = await _families(tmp_path)
-
+def test_alerts_use_metrics_that_exist(families: dict[str, MetricFamily]) -> None:
     used = {name for rule in RULES for name in METRIC.findall(rule["expr"])}
     assert used
     assert used <= families.keys()
