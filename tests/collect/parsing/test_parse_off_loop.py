@@ -58,6 +58,7 @@ def test_on_a_small_machine_a_document_gets_half_of_the_memory(physical: int, li
     assert memory_limit(physical) == limit
 
 
+@pytest.mark.external
 @pytest.mark.skipif(not Path("/proc/self/oom_score_adj").exists(), reason="only Linux has it")
 def test_the_kernel_kills_the_process_of_a_document_before_the_server() -> None:
     script = (
