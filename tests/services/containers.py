@@ -45,6 +45,11 @@ class Engine:
             *("--file", str(dockerfile), "--ignorefile", str(ignored), str(ROOT)),
         )
 
+    def build_from(self, folder: Path, tag: str) -> None:
+        """Builds a Dockerfile of the tests."""
+        options = ("--quiet", "--format=docker", "--isolation=chroot", "--pull-never")
+        self._buildah("bud", *options, f"--tag={tag}", str(folder))
+
     def import_base(self, archive: Path, image: str) -> None:
         container = self._buildah("from", "scratch").strip()
         self._buildah("add", "--quiet", container, str(archive), "/")
@@ -70,6 +75,11 @@ class Engine:
 
     def _buildah(self, *words: str) -> str:
         return run(["buildah", *self._storage(), *words])
+
+    def storage_settings(self) -> str:
+        """The same storage as `storage.conf`, for a program that starts podman by itself."""
+        places = f'graphroot = "{self.storage / "root"}"\nrunroot = "{self.storage / "run"}"\n'
+        return f'[storage]\ndriver = "overlay"\n{places}'
 
     def _storage(self) -> list[str]:
         places = [f"--root={self.storage / 'root'}", f"--runroot={self.storage / 'run'}"]
