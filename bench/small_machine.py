@@ -1,6 +1,6 @@
 """Measures `feedmill serve` with little memory and a slow core: feeds refresh while somebody reads.
 
-    python bench/small_machine.py [--cpu 100,25] [--memory 512] [--minutes 2] [--write]
+    python bench/small_machine.py [--cpu 100,25] [--memory 512] [--minutes 1] [--write]
 
 Needs Linux and root: the server, and the commands beside it, run in a control group with that many MiB and that share
 of one core, on SQLite and a folder. The web of feeds and the reader are outside of it. The library has entries of the
@@ -154,7 +154,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", default="100,25", help="percents of one core, a run for each")
     parser.add_argument("--memory", type=int, default=512, help="MiB")
-    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--entries", type=int, default=100_000)
     parser.add_argument("--feeds", type=int, default=1_000)
     parser.add_argument("--write", action="store_true", help=f"write the figures into {PAGE.name}")

@@ -20,6 +20,7 @@ from feedmill.run.batches import Batches
 from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.job_handlers import JobHandlers
+from feedmill.run.memory_allocator import return_freed_memory
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.feeds.claims import repair_far_future_times
 
@@ -42,6 +43,7 @@ class EmbeddedParts:
 @asynccontextmanager
 async def open_embedded(app: App, grace: timedelta = STOP_GRACE) -> AsyncIterator[EmbeddedParts]:
     """Opens the parts; at the end stops them and releases their claims."""
+    return_freed_memory()
     _tune_garbage_collection()
     parts = assemble_parts(app)
     renewing = asyncio.create_task(parts.handlers.held_claims.keep_renewing())
