@@ -62,8 +62,10 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
         if phase == "first":
             await add_feeds(app.db, [NewFeed(url) for url in urls], parts.batches.clock(), parts.batches.clock())
         ids = [row["id"] for row in await app.db.query(feeds.select().with_only_columns(feeds.c.id))]
-        # The first request imports the HTTP client; the other candidates have imported theirs by now.
+        # The first request imports the HTTP client, and new entries import the services; the other candidates have
+        # imported what they use by now.
         await app.client.get(urls[0])
+        await app.lazy_services.load()
         started = mark()
         batch_id, _ = await parts.batches.refresh("bench", ids)
         async for progress in parts.batches.watch(batch_id):

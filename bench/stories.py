@@ -21,6 +21,7 @@ from feedmill.collect.stories.article_links import article_links
 from feedmill.collect.stories.entry_words import read_words
 from feedmill.collect.stories.sign_entry import SignableEntry, sign_entries
 from feedmill.errors import NotAFeed
+from feedmill.store.search.tokenizer import words_of_html
 from tests.collect.stories.labelled_pairs import LabelledPair, labelled_pairs
 from tests.collect.stories.pair_quality import Quality, is_found, judge_pairs
 
@@ -87,7 +88,7 @@ def exact(one: set[bytes], other: set[bytes]) -> float:
 
 CANDIDATES: dict[str, tuple[Sign, Compare]] = {
     "the same link": (lambda entry: article_links(entry).all, lambda one, other: not {*one}.isdisjoint(other)),
-    "the same title": (lambda entry: b" ".join(read_words(entry).title), lambda one, other: one == other != b""),
+    "the same title": (lambda entry: words_of_html(entry.title), lambda one, other: one == other != ""),
     "SimHash, 64 bits": (simhash, lambda one, other: 1 - (one ^ other).bit_count() / 64),
     "all groups of three words (Jaccard)": (groups_of, exact),
 }
