@@ -23,6 +23,7 @@ KINDS = (
     "search, 数据",
     "search, 麒麟",
 )
+COLUMNS = {"alone": (READING,), "first fetch": (FIRST,), "later": (LATER,), "the rest": PARTS[3:]}
 
 
 def report(run: SmallMachineRun, cpu_percent: int, memory: int, speed: str) -> list[Table]:
@@ -33,15 +34,15 @@ def report(run: SmallMachineRun, cpu_percent: int, memory: int, speed: str) -> l
 
 
 def tables_of(run: SmallMachineRun, machine: str, speed: str) -> list[Table]:
-    columns = ["ms", *(f"{name}, {share}" for name in (READING, FIRST, LATER, "the rest") for share in ("p50", "p99"))]
+    columns = ["ms", *(f"{name}, {share}" for name in COLUMNS for share in ("p50", "p99"))]
     return [
         Table(
             f"{machine}: what each part takes",
             ["", "times", "seconds", "CPU s", "CPU ms each", "written MB", "server MB", "all processes MB"],
             [_part_row(run, name) for name in PARTS],
-            "Somebody reads all the time; the CPU time for one feed or entry is without that of their pages. Written "
-            "is what the server wrote to the disk. Memory is resident for the server, and without pages of files for "
-            "all processes, at most.",
+            "Somebody reads all the time, and the CPU time of their pages is in that of each part; in the first "
+            "are the daily tasks, which begin at the start. Written is what the server wrote to the disk. Memory is "
+            "resident for the server, and without pages of files for all processes, at most.",
             notes=[f"`{SPEED}`: {speed}."],
         ),
         Table(
@@ -55,20 +56,14 @@ def tables_of(run: SmallMachineRun, machine: str, speed: str) -> list[Table]:
 
 
 def _part_row(run: SmallMachineRun, name: str) -> list[Cell]:
-    part, page = run.parts[name], _cpu_of_page(run)
-    of_reader = 0.0 if name == READING else run.reader.pages(name) * page
-    each = max(part.cpu - of_reader, 0) * 1000 / part.done
-    times = f"{part.done:,} {part.unit}"
-    return [name, times, part.seconds, part.cpu, each, part.written / MB, part.resident / MB, part.anonymous / MB]
-
-
-def _cpu_of_page(run: SmallMachineRun) -> float:
-    return run.parts[READING].cpu / run.reader.pages(READING)
+    part = run.parts[name]
+    each, memory = part.cpu * 1000 / part.done, [part.resident / MB, part.anonymous / MB]
+    return [name, f"{part.done:,} {part.unit}", part.seconds, part.cpu, each, part.written / MB, *memory]
 
 
 def _latency_row(run: SmallMachineRun, kind: str) -> list[Cell]:
     cells: list[Cell] = [kind]
-    for parts in ((READING,), (FIRST,), (LATER,), PARTS[3:]):
+    for parts in COLUMNS.values():
         times = [seconds * 1000 for part in parts for seconds in run.reader.times[part, kind]]
         cells += _percentiles(times) if len(times) > 1 else ["", ""]
     return cells

@@ -79,6 +79,11 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "cp deploy/example.env deploy/.env": DOCKER,
         "docker compose --file deploy/compose.yaml --file deploy/compose.redis.yaml up --detach": DOCKER,
     },
+    "raspberry-pi.md": {
+        "sudo apt-get install pipx": "it needs root; tests/deploy installs the wheel",
+        "install -d -m 0700 -o feedmill -g feedmill /mnt/disk/objects": SYSTEMD,
+        "python bench/small_machine.py --write": "it needs root, and takes a quarter of an hour",
+    },
     "debian.md": {
         "apt-get install python3 python3-venv": SYSTEMD,
         "systemctl disable --now feedmill": SYSTEMD,
@@ -130,6 +135,10 @@ def _embedded(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> Pa
         names={"make run ": "true ", "/srv/feedmill": str(folder / "srv")},
         files={"toml": ("feedmill.toml", "feedmill settings")},
     )
+
+
+def _raspberry_pi(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
+    return PageSetup(files={"toml": ("feedmill.toml", "feedmill settings")})
 
 
 def _declared_feeds(folder: Path, feed_url: str, request: pytest.FixtureRequest) -> PageSetup:
@@ -307,6 +316,7 @@ SETUPS: Mapping[str, MakeSetup] = {
     "output-feeds.md": _output_feeds,
     "single-sign-on.md": _single_sign_on,
     "pools.md": _pools,
+    "raspberry-pi.md": _raspberry_pi,
     "proxy-worker.md": _d1,
     "scaled-out.md": _scaled_out,
     "scripts.md": _scripts,
