@@ -15,9 +15,9 @@ from tests.services.server import free_port
 USER = "alice"
 PASSWORD = "correct horse battery"
 SERVE = "feedmill serve\n"
-CONSTRAINTS = "/wheels/constraints.txt"
-# What the installers ask for: where our package lies, and which version of each library.
-INSTALLERS = ("PIP_CONSTRAINT", "UV_CONSTRAINT")
+# Where our package lies, and which version of each library is installed. uv would keep the first answer for upgrades,
+# so it finds the newest in the folder.
+INSTALLERS = {"PIP_CONSTRAINT": "/wheels/constraints.txt", "UV_FIND_LINKS": "/wheels", "UV_SYSTEM_CERTS": "1"}
 _LOCKED = re.compile(r"^(\S+==\S+)( ;[^\\\n]+)?", re.MULTILINE)
 
 
@@ -94,7 +94,7 @@ def debian_machine(engine: Engine, folder: Path, **settings: str) -> Iterator[De
     port = free_port()
     for name in ("home", "wheels"):
         (folder / name).mkdir()
-    given = {"FEEDMILL_PORT": str(port), **settings} | dict.fromkeys(INSTALLERS, CONSTRAINTS)
+    given = {"FEEDMILL_PORT": str(port), **settings, **INSTALLERS}
     container = engine.start_machine(
         *(f"--env={name}={value}" for name, value in given.items()),
         *(f"--volume={folder / name}:/{name}" for name in ("home", "wheels")),

@@ -3,7 +3,9 @@
 import asyncio
 import hashlib
 import json
+import re
 import sqlite3
+import tomllib
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from feedmill import __version__
+from feedmill.optional_imports import EXTRA_OF_PACKAGE
 from tests.deploy.debian_machine import PASSWORD, USER, DebianMachine, debian_machine
 from tests.deploy.wheel import NEXT_SCHEMA, NEXT_VERSION, ROOT, build_next_wheel
 from tests.docs.pages import blocks
@@ -43,6 +46,8 @@ def machine(debian_engine: Any, wheel: Path, tmp_path: Path) -> Iterator[DebianM
         yield machine
 
 
+# It installs the package from the Internet, and waits for that.
+@pytest.mark.timeout(900)
 async def test_the_page_installs_serves_upgrades_backs_up_restores_and_removes(
     machine: DebianMachine, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -52,6 +57,58 @@ async def test_the_page_installs_serves_upgrades_backs_up_restores_and_removes(
         await asyncio.to_thread(_live, machine, web.serve("/feed", Answer(FEED)), next_wheel)
 
     print(*(f"{name:10} {seconds:6.1f} s" for name, seconds in machine.seconds.items()), sep="\n")
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("tool", ["pipx", "uv"])
+def test_a_tool_installs_upgrades_and_removes(
+    tool: str, machine: DebianMachine, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    next_wheel = build_next_wheel(tmp_path_factory.mktemp("next"))
+    install, upgrade, remove = _commands_of(tool)
+    machine.type(f"python3 -m venv tools && tools/bin/pip install {tool}")
+    machine.type(f"mkdir -p .local/bin && ln -s ~/tools/bin/{tool} .local/bin/")
+
+    with machine.step("install"):
+        machine.type(install)
+    assert machine.type("feedmill --version") == f"feedmill {__version__}\n"
+    machine.type("feedmill migrate && feedmill doctor")
+
+    machine.offer(next_wheel)
+    with machine.step("upgrade"):
+        machine.type(upgrade)
+    assert machine.type("feedmill --version") == f"feedmill {NEXT_VERSION}\n"
+
+    kept = _digests(machine.home / ".local/share/feedmill")
+    with machine.step("remove"):
+        machine.type(remove)
+    assert sorted(path.name for path in (machine.home / ".local/bin").iterdir()) == [tool]
+    assert _digests(machine.home / ".local/share/feedmill") == kept
+    print(machine.seconds)
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(1800)
+def test_every_extra_is_installed_without_a_compiler(machine: DebianMachine, wheel: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    wheels_alone = "~/feedmill/bin/pip install --only-binary :all: --no-binary http-ece"
+    machine.type("python3 -m venv ~/feedmill")
+
+    for extra in extras:
+        with machine.step(extra):
+            machine.type(f"{wheels_alone} '/wheels/{wheel.name}[{extra}]'")
+        packages = [package for package, its_extra in EXTRA_OF_PACKAGE.items() if its_extra == extra]
+        machine.type(f"~/feedmill/bin/python -c '{'; '.join(f'import {name}' for name in packages)}'")
+        machine.type("~/feedmill/bin/feedmill migrate && ~/feedmill/bin/feedmill doctor")
+
+    assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(extras)
+    print(machine.seconds)
+
+
+def _commands_of(tool: str) -> list[str]:
+    """How the page installs, upgrades and removes with a tool."""
+    return re.findall(rf"`({tool} [^`]* feedmill)`", PAGE)[:3]
 
 
 def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:

@@ -51,10 +51,7 @@ class Engine:
         self._buildah("bud", *options, f"--tag={tag}", str(folder))
 
     def import_base(self, archive: Path, image: str) -> None:
-        container = self._buildah("from", "scratch").strip()
-        self._buildah("add", "--quiet", container, str(archive), "/")
-        self._buildah("commit", "--quiet", container, image)
-        self._buildah("rm", container)
+        self.podman("import", "--quiet", str(archive), image)
 
     def start(self, *words: str) -> "Container":
         """Starts a container with the options of `docs/running/embedded.md`, and the network of this machine."""
