@@ -1,4 +1,4 @@
-"""Where the data lies unless the setting `data` says otherwise (docs/decisions/data-folder.md)."""
+"""Where data and settings lie unless something else is said (docs/decisions/data-folder.md)."""
 
 from pathlib import Path
 
@@ -9,10 +9,21 @@ CHECKOUT_FOLDER = Path("data")
 
 def default_data_folder() -> Path:
     """`data` in the current folder when run from a copy of the project, otherwise the user's data folder."""
-    if is_checkout(Path(__file__).parents[2]):
-        return CHECKOUT_FOLDER
-    # Imported here: in a checkout, and with the setting, no command needs it.
-    folder: Path = import_by_name("platformdirs:user_data_path")("feedmill", appauthor=False)
+    return CHECKOUT_FOLDER if _runs_from_checkout() else _user_folder("user_data_path")
+
+
+def user_config_folder() -> Path | None:
+    """The user's folder for settings; none when run from a copy of the project."""
+    return None if _runs_from_checkout() else _user_folder("user_config_path")
+
+
+def _runs_from_checkout() -> bool:
+    return is_checkout(Path(__file__).parents[2])
+
+
+def _user_folder(kind: str) -> Path:
+    # Imported here: in a checkout no command needs it.
+    folder: Path = import_by_name(f"platformdirs:{kind}")("feedmill", appauthor=False)
     return folder
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from feedmill.data_folder import CHECKOUT_FOLDER, default_data_folder
+from feedmill.data_folder import CHECKOUT_FOLDER, default_data_folder, user_config_folder
 from feedmill.errors import BadSetting
 from feedmill.identity_providers import IdentityProvider, read_identity_providers
 from feedmill.model.hosts import parse_host
@@ -276,7 +276,12 @@ def _origin(name: str, from_command_line: Mapping[str, Any]) -> SettingOrigin:
 
 
 def _file() -> Path:
-    return Path(os.environ.get(f"{PREFIX}CONFIG") or FILE_NAME)
+    """The file of settings: the one that is named, else that of the current folder, else that of the user."""
+    named = os.environ.get(f"{PREFIX}CONFIG")
+    here = Path(named or FILE_NAME)
+    if named or here.is_file() or (folder := user_config_folder()) is None:
+        return here
+    return folder / FILE_NAME
 
 
 def _refuse_unknown_variables() -> None:

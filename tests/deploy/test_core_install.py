@@ -39,6 +39,21 @@ def test_the_man_page_is_where_man_looks_for_it(core: Installation) -> None:
     assert (core.environment / "share" / "man" / "man1" / "feedmill.1").read_bytes() == MAN_PAGE.read_bytes()
 
 
+def test_the_settings_of_the_user_are_read_unless_the_current_folder_has_some(
+    core: Installation, tmp_path: Path
+) -> None:
+    ours = tmp_path / ".config" / "feedmill"
+    ours.mkdir(parents=True)
+    (ours / "feedmill.toml").write_text("port = 8111")
+
+    of_user = core.run(tmp_path, "settings", "--json")
+    (tmp_path / "feedmill.toml").write_text("port = 8222")
+    of_folder = core.run(tmp_path, "settings", "--json")
+
+    assert "8111" in of_user.stdout, of_user
+    assert "8222" in of_folder.stdout, of_folder
+
+
 def test_the_version_is_printed(core: Installation, tmp_path: Path) -> None:
     assert core.run(tmp_path, "--version").stdout == f"feedmill {__version__}\n"
 

@@ -14,7 +14,7 @@ KEPT_LINES = "\b\n"
 ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "…": "...", "’": "\\(cq", "'": "\\(aq", "`": "\\(ga"})
 EXIT_CODES = {"0": "success", "1": "failure", "2": "invalid request or usage", "130": "interrupted"}
 FILES = {
-    FILE_NAME: f"settings, in the current folder; the variable {PREFIX}CONFIG names another file",
+    FILE_NAME: f"settings, in the current folder or in ~/.config/feedmill; the variable {PREFIX}CONFIG names another file",
     "~/.local/share/feedmill": "the data folder of an installed package, unless --data or the setting data names another",
     "data": "the data folder in a copy of the project",
 }
