@@ -142,10 +142,12 @@ def time_interpreter(group: ControlGroup) -> str:
 
 async def main(asked: argparse.Namespace) -> None:
     port, tables = free_port(), list[Table]()
-    with tempfile.TemporaryDirectory(dir=asked.folder) as folder, running_web(port):
+    with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         library = await build_library(Path(folder), asked.entries, asked.feeds, port)
         for percent in map(int, asked.cpu.split(",")):
-            tables += await measure(library, port, percent, asked)
+            # A new web for each run, because every feed starts with its first entries.
+            with running_web(port):
+                tables += await measure(library, port, percent, asked)
     if asked.write:
         write_page(tables)
 
