@@ -40,6 +40,8 @@ async def _serve(settings: Settings) -> None:
         run_periodic_parts(app, parts),
         announce_presence(app.coordination.presence, "serve"),
     ):
+        # From now on a browser waits in place of being refused.
+        listening.listen()
         click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
         click.echo(f"Feedmill is running: open {public_address(settings)}")
         if sys.stdout.isatty():

@@ -39,5 +39,7 @@ async def _serve(settings: Settings) -> None:
         open_distributed(app) as parts,
         announce_presence(app.coordination.presence, "api"),
     ):
+        # From now on a browser waits in place of being refused.
+        listening.listen()
         click.echo(f"Feedmill's API is running: open {public_address(settings)}")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)
