@@ -46,21 +46,6 @@ async def test_every_connection_has_the_documented_pragmas(db: SqliteDatabase, p
     assert list(row.values()) == [value]
 
 
-async def test_a_page_that_changes_with_each_commit_is_rarely_written_into_the_database(
-    db: SqliteDatabase, tmp_path: Path
-) -> None:
-    await _keep(db, "0")
-    await db.exec("PRAGMA wal_checkpoint(TRUNCATE)")
-    before = (tmp_path / "feedmill.db").read_bytes()
-    change = instance_state.update().where(instance_state.c.name == "0")
-
-    for number in range(1500):
-        await db.batch([Step(change.values(value=str(number)))])
-
-    # By default SQLite does so after 1000 pages.
-    assert (tmp_path / "feedmill.db").read_bytes() == before
-
-
 async def test_two_hundred_concurrent_batches_from_three_connections_all_commit(tmp_path: Path) -> None:
     sides = [SqliteDatabase(tmp_path / "feedmill.db") for _ in range(3)]
     await migrate(sides[0])

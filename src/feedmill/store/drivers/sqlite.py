@@ -41,9 +41,6 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -8000",
     "PRAGMA journal_size_limit = 67108864",
-    # In pages, 32 MB. By default (8 MB here) a page that changes often is written into the database four times as
-    # often; with readers at work, with almost every commit. Memory cards wear out by that.
-    "PRAGMA wal_autocheckpoint = 4000",
 )
 # By the primary code of an error, the end of the message's code.
 UNAVAILABLE = {
