@@ -7,10 +7,11 @@ from typing import Self
 
 
 class TcpProxy:
-    """Forwards bytes to a local port."""
+    """Forwards bytes to a local port; with `hides_end`, not that the server has closed a connection."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, hides_end: bool = False) -> None:
         self._port = port
+        self._hides_end = hides_end
         self._is_unblocked = True
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -44,14 +45,17 @@ class TcpProxy:
             # Meanwhile.
             self.block()
         with suppress(OSError):
-            await asyncio.gather(_forward(reader, inner_writer), _forward(inner_reader, writer))
+            await asyncio.gather(
+                _forward(reader, inner_writer), _forward(inner_reader, writer, closes=not self._hides_end)
+            )
         self._writers -= both
 
 
-async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, closes: bool = True) -> None:
     try:
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
     finally:
-        writer.close()
+        if closes:
+            writer.close()

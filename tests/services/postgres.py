@@ -50,7 +50,7 @@ def own_postgres(kept: Path | None = None, programs: Path | None = None) -> Iter
 
     `programs` is the folder of its programs, the machine's own by default.
     """
-    initdb, postgres, pg_isready = (_find_program(name, programs) for name in ("initdb", "postgres", "pg_isready"))
+    initdb, postgres, pg_isready = (find_program(name, programs) for name in ("initdb", "postgres", "pg_isready"))
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     with folder("postgres") if kept is None else nullcontext(kept) as home:
         data, port, who = home / "data", free_port(), unprivileged()
@@ -71,7 +71,8 @@ def own_postgres(kept: Path | None = None, programs: Path | None = None) -> Iter
             server.stop()
 
 
-def _find_program(name: str, programs: Path | None) -> str:
+def find_program(name: str, programs: Path | None = None) -> str:
+    """A program of PostgreSQL, in the folder given or wherever this machine has it."""
     if programs is not None:
         return str(programs / name)
     return find_binary(name, *sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True))

@@ -21,11 +21,13 @@ from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.postgres_hosts import PostgresHosts
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
 # As messages name it.
 NAME = "PostgreSQL"
 POOL_SIZE = 10
+# For each host.
 CONNECT_SECONDS = 5
 # How long a call waits for a free connection before the database counts as unavailable.
 WAIT_SECONDS = 30
@@ -51,14 +53,25 @@ CONNECTION_GONE = (
     asyncpg.InvalidCatalogNameError,
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,
+    # No host of several takes writes; or the server has just said that it ends this connection.
+    asyncpg.InternalClientError,
+)
+ASYNCPG_ERRORS = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    ValueError,
 )
 
 
 class PostgresDatabase:
     dialect_name = "postgresql"
 
-    def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
+    def __init__(self, url: str, pool_size: int = POOL_SIZE, connect_seconds: float = CONNECT_SECONDS) -> None:
         self._url = url
+        self._hosts = PostgresHosts(url)
+        self._connect_seconds = connect_seconds
         # Without user name and password.
         self._where = urlsplit(url).netloc.rpartition("@")[2]
         self._pool_size = pool_size
@@ -120,9 +133,9 @@ class PostgresDatabase:
     async def _connection(self) -> AsyncIterator[Any]:
         try:
             pool = self._pool or await self._open()
-            async with pool.acquire(timeout=WAIT_SECONDS) as connection:
+            async with pool.acquire(timeout=WAIT_SECONDS) as connection, _no_reuse_if_broken(connection):
                 yield connection
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+        except ASYNCPG_ERRORS as error:
             raise _translate(error, self._where) from error
 
     async def _open(self) -> asyncpg.Pool:
@@ -132,7 +145,8 @@ class PostgresDatabase:
                     self._url,
                     min_size=0,
                     max_size=self._pool_size,
-                    timeout=CONNECT_SECONDS,
+                    connect=self._hosts.connect,
+                    timeout=self._connect_seconds,
                     command_timeout=STATEMENT_SECONDS,
                     server_settings={"application_name": "feedmill"},
                     init=_set_up_session,
@@ -153,6 +167,15 @@ class PostgresSnapshot:
         return [dict(record) for record in await self._connection.fetch(compiled.sql, *compiled.values(params))]
 
 
+@asynccontextmanager
+async def _no_reuse_if_broken(connection: Any) -> AsyncIterator[None]:
+    try:
+        yield
+    except asyncpg.InternalClientError:
+        connection.terminate()
+        raise
+
+
 async def _set_up_session(connection: Any) -> None:
     await connection.execute(SHORT_STATEMENTS)
 
@@ -167,6 +190,12 @@ def _rows_changed(status: str) -> int:
     return int(last) if last.isdecimal() else 0
 
 
+def _unavailable_because(error: Exception) -> Message | str:
+    if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
+        return Message("database.only_standbys")
+    return connection_message(error) or str(error) or type(error).__name__
+
+
 def _translate(error: Exception, where: str) -> DatabaseError:
     match error:
         case asyncpg.IntegrityConstraintViolationError():
@@ -176,7 +205,7 @@ def _translate(error: Exception, where: str) -> DatabaseError:
         case _ if isinstance(error, TRANSACTION_CONFLICT):
             return TransactionConflict(Message("database.conflict", database=NAME, detail=str(error)))
         case _ if isinstance(error, CONNECTION_GONE):
-            detail = connection_message(error) or str(error) or type(error).__name__
+            detail = _unavailable_because(error)
             return DatabaseUnavailable(Message("database.unavailable", database=NAME, place=where, detail=detail))
         case _:
             return StatementRefused(Message("database.refused", database=NAME, detail=str(error)))
