@@ -26,6 +26,7 @@ print(resident_mb() - before)
 """
 
 
+@pytest.mark.external
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
 def test_freed_blocks_of_a_large_feed_are_returned_to_the_system() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
