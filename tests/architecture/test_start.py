@@ -1,11 +1,15 @@
 """A command imports what it uses and no more: a cron job pays for every import each minute."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.scripted_web import Answer, Web
 
 pytestmark = pytest.mark.external
 
@@ -43,7 +47,7 @@ def modules_of(data: Path, *command: str) -> set[str]:
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("command", ["status", "feeds", "export", "user list", "refresh --due"])
+@pytest.mark.parametrize("command", ["status", "feeds", "export", "user list", "refresh --due", "refresh --all"])
 def test_a_command_that_needs_only_the_database_imports_no_more(tmp_path: Path, command: str) -> None:
     imported = modules_of(tmp_path, *command.split())
 
@@ -98,14 +102,20 @@ def test_the_library_imports_no_web_framework_database_or_http_client(tmp_path: 
     assert after & LIBRARY_NEVER_IMPORTS == set()
 
 
-def test_a_refresh_without_feeds_imports_neither_the_library_nor_the_web_server_nor_the_http_client(
-    tmp_path: Path,
-) -> None:
-    imported = modules_of(tmp_path, "refresh", "--all")
+async def test_a_refresh_of_feeds_without_news_imports_neither_the_library_nor_the_web_server(tmp_path: Path) -> None:
+    async with Web() as web:
+        web.serve("/feed", Answer(b"<rss><channel><title>a</title></channel></rss>"))
+        options = ("--set", "allow_private=127.0.0.0/8", "--set", "host_gap=0")
+        start = partial(asyncio.to_thread, modules_of, tmp_path, *options)
+        await start("add", "--no-fetch", web.url("/feed"))
+        await start("refresh", "--all")
 
-    assert "feedmill.outbound.client" in imported
-    assert imported & {"feedmill.library", "feedmill.run.maintenance", "babel"} == set()
-    assert imported & (SERVER | TERMINAL | OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()
+        imported = await start("refresh", "--all")
+
+    assert "feedmill.outbound.http_session" in imported
+    assert {name for name in imported if name.startswith("feedmill.library")} == set()
+    assert imported & {"feedmill.run.maintenance", "yaml", "lxml.html", "babel"} == set()
+    assert imported & (SERVER | TERMINAL | OTHER_DATABASES | SCALE) == set()
 
 
 COLLECTIONS = """

@@ -1,5 +1,6 @@
 """`feedmill refresh`: fetch feeds now and show the progress."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import click
@@ -13,10 +14,10 @@ from feedmill.optional_imports import import_by_name
 from feedmill.settings import Settings
 from feedmill.store.archive.image_tasks import waiting_images
 from feedmill.store.database import Database
-from feedmill.store.feeds.claims import is_any_feed_due, repair_far_future_times
+from feedmill.store.feeds.claims import is_any_feed_due, is_any_feed_fetched, repair_far_future_times
 from feedmill.store.feeds.declared_feeds import count_declared_feeds
 
-# Imported when there is something to fetch: most runs of a cron job find nothing due.
+# Imported when there is something to fetch: most runs of a cron job find nothing.
 REFRESH_FEEDS = "feedmill.cli.actions.refresh_feeds"
 ENCRYPTION = "feedmill.encryption:Encryption"
 DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
@@ -37,21 +38,24 @@ def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: boo
         raise click.UsageError("name the feeds by id or URL, or use --all or --due")
     settings = context.quiet_settings
     if due:
-        _refresh_due(settings, as_json)
+        _refresh_if(settings, as_json, lambda db: _is_work_due(db, settings), "refresh_due")
     elif everything:
-        import_by_name(f"{REFRESH_FEEDS}:refresh_all")(settings, as_json)
+        _refresh_if(settings, as_json, is_any_feed_fetched, "refresh_all")
     else:
         import_by_name(f"{REFRESH_FEEDS}:refresh_named")(settings, feeds, as_json)
 
 
-def _refresh_due(settings: Settings, as_json: bool) -> None:
-    if run_with_database(settings, lambda db: _has_work(db, settings)):
-        import_by_name(f"{REFRESH_FEEDS}:refresh_due")(settings, as_json)
+def _refresh_if(
+    settings: Settings, as_json: bool, has_work: Callable[[Database], Awaitable[bool]], refresh: str
+) -> None:
+    """Calls this function of the module that fetches, or reports that there was nothing to do."""
+    if run_with_database(settings, has_work):
+        import_by_name(f"{REFRESH_FEEDS}:{refresh}")(settings, as_json)
     else:
         make_report({}, as_json).summarize()
 
 
-async def _has_work(db: Database, settings: Settings) -> bool:
+async def _is_work_due(db: Database, settings: Settings) -> bool:
     """Whether a feed is due or an image waits, after the feeds file was read, as a scheduler does."""
     if settings.feeds_file or feeds_files(None, settings.data) or await count_declared_feeds(db):
         encryption = import_by_name(ENCRYPTION).of(settings)

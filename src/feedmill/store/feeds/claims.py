@@ -31,6 +31,7 @@ DUE = (
     .order_by(feeds.c.next_fetch_at)
     .limit(bindparam("most"))
 )
+ANY_FETCHED = select(feeds.c.id).where(feeds.c.next_fetch_at.is_not(None)).limit(1)
 TAKE = (
     feeds.update()
     .where(one_of(feeds.c.id, "ids"), is_free)
@@ -87,6 +88,11 @@ async def claim_due_feeds(db: Database, now: datetime, most: int, lease: timedel
 async def is_any_feed_due(db: Database, now: datetime) -> bool:
     """Whether there is a feed that `claim_due_feeds` would claim."""
     return bool(await _due(db, now, 1))
+
+
+async def is_any_feed_fetched(db: Database) -> bool:
+    """Whether there is a feed that is fetched at all: neither paused nor at rest."""
+    return bool(await db.query(ANY_FETCHED))
 
 
 async def claim_due_feeds_minimal(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
