@@ -1,5 +1,7 @@
 """Every command works in an interpreter that has imported nothing yet, as a shell starts it."""
 
+import pytest
+
 from feedmill.cli import COMMANDS
 from tests.cli.command_line import CommandLine
 from tests.cli.new_interpreter import feedmill
@@ -37,6 +39,7 @@ JOURNEY = {
 SERVERS = {"serve", "demo", "api", "scheduler", "worker"}
 
 
+@pytest.mark.timeout(1200)
 async def test_every_command_works_in_a_new_interpreter(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("Fish & chips"), item("b"), title="News"))
     (cli.folder / "feed.xml").write_bytes(rss(item("a"), title="News"))
