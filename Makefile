@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Test processes at once, each with servers of its own.
 WORKERS ?= 3
+# How often make stress runs the suite.
+RUNS ?= 5
 # Those of make check wait for little, and each imports all tests: one more than there are cores.
 CHECK_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Named, because uv would rather fill an environment that happens to be active.
@@ -14,7 +16,7 @@ INSTALL_OURS := $(INSTALL) --no-deps --build-constraints requirements-build.lock
 # Without bytecode each process compiles all modules anew, and pytest rewrites all tests: 7 s for each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo dev check lint style types test drill bench docs site lock clean
+.PHONY: run demo dev check lint style types test stress drill bench docs site lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -45,6 +47,11 @@ types: $(VENV)/.dev-ready
 test: $(VENV)/.dev-ready lint
 	@tests/services/install
 	@$(BIN)/pytest -m "not drill" -n $(WORKERS) --dist worksteal --quiet
+
+# What bets on time fails sooner or later when other programs take most of the time.
+stress: $(VENV)/.dev-ready
+	@tests/services/install
+	@tools/under-load $(RUNS) $(BIN)/pytest -m "not drill" -n $(WORKERS) --dist worksteal --quiet --exitfirst
 
 drill: $(VENV)/.dev-ready
 	@tests/services/install
