@@ -70,6 +70,13 @@ def test_a_named_file_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatc
         load_settings()
 
 
+def test_a_named_file_that_can_not_be_looked_for_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEEDMILL_CONFIG", "long" * 1000)
+
+    with pytest.raises(BadSetting, match="no such file"):
+        load_settings()
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_value_names_the_setting_and_where_it_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     with pytest.raises(BadSetting, match=f"^{name}: "):

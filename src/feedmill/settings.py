@@ -226,7 +226,7 @@ Settings.fields = declared_fields(Settings)
 def load_settings(**given: Any) -> Settings:
     """Loads the effective settings; `given` are from the command line. Raises `BadSetting` for an invalid one."""
     named = os.environ.get(f"{PREFIX}CONFIG")
-    if named and not Path(named).is_file():
+    if named and not _is_file(Path(named)):
         raise BadSetting(f"{PREFIX}CONFIG names {named}, and there is no such file")
     _refuse_unknown_variables()
     from_command_line = {name: value for name, value in given.items() if value is not None}
@@ -259,7 +259,7 @@ def _parse(name: str, value: object, from_command_line: Mapping[str, Any]) -> An
 def _values_from_file() -> dict[str, Any]:
     path = _file()
     try:
-        return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return tomllib.loads(path.read_text("utf-8")) if _is_file(path) else {}
     except (ValueError, OSError) as error:
         raise BadSetting(f"{path}: {error}") from None
 
@@ -279,9 +279,17 @@ def _file() -> Path:
     """The file of settings: the one that is named, else that of the current folder, else that of the user."""
     named = os.environ.get(f"{PREFIX}CONFIG")
     here = Path(named or FILE_NAME)
-    if named or here.is_file() or (folder := user_config_folder()) is None:
+    if named or _is_file(here) or (folder := user_config_folder()) is None:
         return here
     return folder / FILE_NAME
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file. A folder that we may not look into has none: commands are typed anywhere."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _refuse_unknown_variables() -> None:
