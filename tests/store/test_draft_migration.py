@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.dialect import DIALECTS
+from feedmill.store.migrations import read_migration
 
 TOOL = Path(__file__).parents[2] / "tools" / "draft-migration"
 
@@ -31,12 +32,12 @@ def test_without_a_release_it_prints_every_table(tool: dict[str, Any], dialect: 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_after_a_release_it_prints_what_the_migrations_lack(tool: dict[str, Any], dialect: str) -> None:
-    there = tool["migrated_schema"]()
+    there = tool["migrated_schema"](dialect)
     there["feeds"][0].remove("language")
     there["entries"][0].add("mood")
     there["entries"][1].clear()
     del there["webhooks"]
-    tool["is_released"], tool["migrated_schema"] = lambda: True, lambda: there
+    tool["is_released"], tool["migrated_schema"] = lambda: True, lambda _: there
 
     printed = list(tool["draft"](dialect))
 
@@ -46,6 +47,18 @@ def test_after_a_release_it_prints_what_the_migrations_lack(tool: dict[str, Any]
     assert [line for line in printed if line.startswith("--")] == [
         "-- the code no longer has the column entries.mood: ALTER TABLE entries DROP COLUMN mood"
     ]
+
+
+def test_a_migration_that_was_drafted_for_sqlite_is_still_printed_for_the_others(tool: dict[str, Any]) -> None:
+    read = tool["read_migrations"]
+    drafted = read_migration("9999_moods", "ALTER TABLE entries ADD COLUMN mood INTEGER;\n")
+    # The shell has made the file of the second one before the tool writes to it.
+    drafts = {"sqlite": drafted, "postgresql": drafted._replace(statements=()), "mysql": None}
+    tool["read_migrations"] = lambda dialect: (*read(dialect), *filter(None, [drafts[dialect]]))
+
+    columns = {dialect: tool["migrated_schema"](dialect)["entries"][0] for dialect in drafts}
+
+    assert ["mood" in columns[dialect] for dialect in drafts] == [True, False, False]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
