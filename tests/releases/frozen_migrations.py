@@ -19,6 +19,13 @@ def read_releases() -> dict[str, dict[str, str]]:
     return tomllib.loads(RECORD.read_text()) if RECORD.exists() else {}
 
 
+def schema_of(version: str) -> int:
+    """The number of the newest migration of a release. Each release lists only those that are new in it."""
+    releases = read_releases()
+    until = list(releases)[: list(releases).index(version) + 1]
+    return max(int(file.partition("_")[0]) for name in until for file in releases[name])
+
+
 def freeze_migrations(version: str) -> list[str]:
     """Records the files that no other version has released as those of this one; their names."""
     others = {name: files for name, files in read_releases().items() if name != version}
