@@ -1,7 +1,9 @@
 """The files in .github: valid, with no more rights than they need, and every action by its digest."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -72,6 +74,21 @@ def test_actionlint_finds_nothing() -> None:
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert [each for each in found if not any(part in each["message"] for part in NEWER)] == []
+
+
+@pytest.mark.external
+def test_the_bill_of_materials_names_the_release_and_every_library(tmp_path: Path) -> None:
+    [script] = [step["run"] for step in _jobs("release.yaml")["wheel"]["steps"] if "cyclonedx" in step.get("run", "")]
+    for name in ("pyproject.toml", "requirements-all.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+    environment = os.environ | {"GITHUB_REF_NAME": "v9.8.7", "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+
+    subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=True, capture_output=True)
+
+    bill = json.loads((tmp_path / "feedmill.cdx.json").read_text())
+    locked = re.findall(r"^(\S+)==([^\s;]+)", (ROOT / "requirements-all.lock").read_text(), re.MULTILINE)
+    assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == ("feedmill", "9.8.7")
+    assert sorted((each["name"], each["version"]) for each in bill["components"]) == sorted(locked)
 
 
 def test_every_action_has_its_digest_and_the_version_of_it() -> None:

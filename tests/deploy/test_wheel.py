@@ -17,8 +17,10 @@ import pytest
 import feedmill
 from feedmill import __version__
 from tests.cli.command import Server
+from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.deploy.wheel import ROOT, Installation, find_python, install_wheel
 from tests.scripted_web import Answer, Web
+from tests.services.server import ServiceMissing
 
 SOURCE = Path(feedmill.__file__).parent
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
@@ -89,9 +91,10 @@ async def test_a_newcomer_serves_and_reads_a_feed(
 
 
 def _installation(version: str, wheel: Path, request: pytest.FixtureRequest, folder: Path) -> Installation:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    try:
+        python = find_python(version)
+    except ServiceMissing as missing:
+        skip_or_fail_in_ci(f"Python {version} can't be had: {missing}")
     if python == sys.executable:
         core: Installation = request.getfixturevalue("core")
         return core

@@ -13,6 +13,7 @@ from feedmill import __version__
 from feedmill.store.migrations import read_migrations
 from tests.cli import command
 from tests.cli.command import Server
+from tests.services.later_debian import NEXT_RELEASE, scripts_of
 from tests.store import next_version
 
 ROOT = Path(__file__).parents[2]
@@ -110,14 +111,19 @@ def install_wheel(
     return Installation(place)
 
 
-def find_python(version: str) -> str | None:
-    """The Python of that version on this machine: on the path, or one that pyenv has installed."""
+def find_python(version: str) -> str:
+    """The Python of that version: on the path, one that pyenv has installed, or that of a later Debian.
+
+    Raises `ServiceMissing`.
+    """
     if sys.version_info[:2] == tuple(map(int, version.split("."))):
         return sys.executable
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     found = sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"))
     on_path = shutil.which(f"python{version}", path=_path_without_shims(pyenv))
-    return str(found[-1]) if found else on_path
+    if found or on_path:
+        return str(found[-1] if found else on_path)
+    return str(scripts_of(f"python{version}", "usr/bin", NEXT_RELEASE) / f"python{version}")
 
 
 def _path_without_shims(pyenv: Path) -> str:

@@ -15,35 +15,40 @@ from pathlib import Path
 from tests.services.server import ServiceMissing, find_binary
 
 RELEASE = "trixie"
+# The one after it.
+NEXT_RELEASE = "forky"
 # In the environment, which git ignores and `make clean` removes.
-UNPACKED = Path(sys.prefix) / "debian" / RELEASE
+UNPACKED = Path(sys.prefix) / "debian"
 
 
 def command_of(package: str, program: str) -> list[str]:
     """The command of a program in a package of the later Debian; downloads the package the first time."""
-    root = UNPACKED / package
+    root = UNPACKED / RELEASE / package
     if not root.exists():
-        _unpack(package, root)
+        _unpack(package, RELEASE, root)
     return [*_loader(root), str(root / "usr" / "bin" / program)]
 
 
-def scripts_of(package: str, folder: str) -> Path:
+def scripts_of(package: str, folder: str, release: str = RELEASE) -> Path:
     """A folder of a package with a script in place of each program, for programs that start each other."""
-    root = UNPACKED / package
+    root = UNPACKED / release / package
     if not root.exists():
-        _unpack(package, root, folder)
+        _unpack(package, release, root, folder)
     return root / folder
 
 
 def _replace_by_scripts(unpacked: Path, folder: str, root: Path) -> None:
-    """Moves the programs aside. A script starts one under its own name, by which the program finds its other files."""
+    """Moves the programs aside. A script starts one under its own name, by which the program finds its other files.
+
+    Started by a link, as in an environment of Python, the program gets the name of the link.
+    """
     scripts, programs = unpacked / folder, unpacked / "programs"
     scripts.rename(programs)
     scripts.mkdir()
     loader, *options = [part.replace(str(unpacked), str(root)) for part in _loader(unpacked)]
     for name in sorted(path.name for path in programs.iterdir()):
-        command = [loader, "--argv0", str(root / folder / name), *options, str(root / "programs" / name)]
-        (scripts / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        command = shlex.join([*options, str(root / "programs" / name)])
+        (scripts / name).write_text(f'#!/bin/sh\nexec {shlex.quote(loader)} --argv0 "$0" {command} "$@"\n')
         (scripts / name).chmod(0o755)
 
 
@@ -53,7 +58,7 @@ def _loader(root: Path) -> list[str]:
     return [str(next(libraries.glob("ld-linux*.so.*"))), "--library-path", str(libraries)]
 
 
-def _unpack(package: str, root: Path, scripts: str = "") -> None:
+def _unpack(package: str, release: str, root: Path, scripts: str = "") -> None:
     """Unpacks the package and all that it depends on; the folder appears at once and complete.
 
     The programs in the folder `scripts` are replaced by scripts.
@@ -61,7 +66,7 @@ def _unpack(package: str, root: Path, scripts: str = "") -> None:
     find_binary("apt-get")
     root.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="feedmill-apt-") as apt:
-        archives = _download(package, Path(apt))
+        archives = _download(package, release, Path(apt))
         unfinished = Path(tempfile.mkdtemp(dir=root.parent))
         try:
             for archive in archives:
@@ -75,9 +80,9 @@ def _unpack(package: str, root: Path, scripts: str = "") -> None:
             shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _download(package: str, apt: Path) -> list[Path]:
+def _download(package: str, release: str, apt: Path) -> list[Path]:
     """Downloads the package and its dependencies, as for a machine on which nothing is installed."""
-    (apt / "sources.list").write_text(f"deb {archive_url()} {RELEASE} main\n")
+    (apt / "sources.list").write_text(f"deb {archive_url()} {release} main\n")
     (apt / "status").touch()
     for folder in ("state/lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True)
