@@ -42,8 +42,8 @@ def installed(container_engine: Any, tmp_path: Path) -> Iterator[Installed]:
     container_engine.podman("rm", "--all", "--force", "--time=0")
 
 
-# One test, because the image takes a minute to build, and each test may be run by another worker. The build downloads its
-# libraries, and waits for that.
+# One test, because the image takes a minute to build, and each test may be run by another worker. The build downloads
+# its libraries, and waits for that.
 @pytest.mark.timeout(1800)
 async def test_it_serves_as_nobody_and_is_stopped_killed_and_replaced_without_loss(installed: Installed) -> None:
     async with Web() as web:
