@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -45,10 +45,13 @@ def later_postgres() -> Iterator[Service]:
 
 
 @contextmanager
-def own_postgres(kept: Path | None = None, programs: Path | None = None) -> Iterator[Restartable]:
+def own_postgres(
+    kept: Path | None = None, programs: Path | None = None, settings: Sequence[str] = ()
+) -> Iterator[Restartable]:
     """Runs a server in a temporary folder, or in the folder `kept` with the data of an earlier run.
 
-    `programs` is the folder of its programs, the machine's own by default.
+    `programs` is the folder of its programs, the machine's own by default; `settings` are added to those of tests,
+    such as `shared_buffers=1GB`.
     """
     initdb, postgres, pg_isready = (find_program(name, programs) for name in ("initdb", "postgres", "pg_isready"))
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
@@ -59,8 +62,9 @@ def own_postgres(kept: Path | None = None, programs: Path | None = None) -> Iter
             how = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
             init = [initdb, "--pgdata", str(data), *how]
             subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
-        settings = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
-        run = [postgres, "-D", str(data), "-p", str(port), "-k", str(home), *settings]
+        options = ["fsync=off", "listen_addresses=127.0.0.1", "max_connections=200", *settings]
+        run = [postgres, "-D", str(data), "-p", str(port), "-k", str(home)]
+        run += [part for option in options for part in ("-c", option)]
         service = Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")
         server = Restartable(service, run, port, home / "log", signal.SIGINT, cwd=home, **who)
         try:

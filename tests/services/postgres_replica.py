@@ -1,8 +1,8 @@
 """A PostgreSQL primary with a streaming standby that can be promoted."""
 
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,21 +25,30 @@ class ReplicatedPostgres:
         return f"postgresql://postgres@{hosts}/postgres"
 
     def promote(self) -> None:
-        """Makes the standby the primary; returns when it takes writes."""
-        run_sql(self.standby.service.url, "SELECT pg_promote(true, 60)")
+        promote(self.standby)
 
 
 @contextmanager
 def replicated_postgres() -> Iterator[ReplicatedPostgres]:
-    with ExitStack() as closing:
-        primary = closing.enter_context(own_postgres())
-        copy = closing.enter_context(folder("standby"))
-        _copy_primary(primary.service.url, copy)
-        standby = closing.enter_context(own_postgres(kept=copy))
-        # Set after the copy: a promoted standby has none to wait for.
-        run_sql(primary.service.url, "ALTER SYSTEM SET synchronous_standby_names = '*'")
-        run_sql(primary.service.url, "SELECT pg_reload_conf()")
+    with own_postgres() as primary, standby_of(primary) as standby:
         yield ReplicatedPostgres(primary, standby)
+
+
+@contextmanager
+def standby_of(primary: Restartable, settings: Sequence[str] = ()) -> Iterator[Restartable]:
+    """A copy of the primary that follows it. From now on the primary waits for it with each commit."""
+    with folder("standby") as copy:
+        _copy_primary(primary.service.url, copy)
+        with own_postgres(kept=copy, settings=settings) as standby:
+            # Set after the copy: a promoted standby has none to wait for.
+            run_sql(primary.service.url, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+            run_sql(primary.service.url, "SELECT pg_reload_conf()")
+            yield standby
+
+
+def promote(standby: Restartable) -> None:
+    """Makes the standby the primary; returns when it takes writes."""
+    run_sql(standby.service.url, "SELECT pg_promote(true, 60)")
 
 
 def run_sql(url: str, sql: str) -> str:

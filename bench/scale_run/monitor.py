@@ -1,0 +1,191 @@
+"""Measures a run every few seconds: the database, its tables, every process, Redis. The samples are rows of a CSV."""
+
+import asyncio
+import csv
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+from fast_clock import FastClock
+from lateness import difference, percentile, sum_counts
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from feedmill.model.timestamps import to_iso
+from feedmill.store.schema import feeds, metadata
+
+TICKS = os.sysconf("SC_CLK_TCK")
+WATCHED = ("feeds", "feed_claims", "fetch_log", "entries", "search_texts", "unread", "story_keys")
+KINDS = ("updated", "unchanged", "failed", "postponed", "new_entries", "revised")
+WAL = "SELECT wal_records, wal_fpi, wal_bytes FROM pg_stat_wal"
+SIZES = (
+    "SELECT pg_table_size(relid) AS size, pg_indexes_size(relid) AS indexes, n_dead_tup AS dead, "
+    "autovacuum_count AS vacuums, n_tup_hot_upd AS hot, n_tup_upd AS updates FROM pg_stat_user_tables WHERE relname = $1"
+)
+VACUUMS = "SELECT count(*) FROM pg_stat_progress_vacuum"
+DUE = "SELECT count(*) FROM feeds WHERE next_fetch_at <= $1"
+
+Sample = dict[str, float | int | None]
+
+
+class Monitor:
+    """`pids` has the running processes by name; it may change during the run."""
+
+    def __init__(self, url: str, clock: FastClock, folder: Path, pids: dict[str, int], redis_url: str | None) -> None:
+        self._url, self._clock, self._folder, self.pids = url, clock, folder, pids
+        self._redis = Redis.from_url(redis_url) if redis_url else None
+        self._postmaster: int | None = None
+        self._cpu_of_ended = 0.0
+        self._cpu: dict[int, float] = {}
+        self.samples: list[Sample] = []
+        self._lateness: dict[str, int] = {}
+
+    async def keep_sampling(self, every: float) -> None:
+        while True:
+            try:
+                await self.sample()
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                # The database is failing over, and the next sample is of the new primary.
+                self._postmaster = None
+            await asyncio.sleep(every)
+
+    async def sample(self) -> Sample:
+        one = await asyncpg.connect(self._url, timeout=5)
+        try:
+            sample = self._of_workers() | await self._of_database(one) | self._of_processes()
+        finally:
+            await one.close()
+        sample |= await self._of_redis()
+        self.samples.append(sample)
+        return sample
+
+    def write(self, path: Path) -> None:
+        names = list(dict.fromkeys(name for sample in self.samples for name in sample))
+        with path.open("w", newline="") as file:
+            rows = csv.DictWriter(file, names)
+            rows.writeheader()
+            rows.writerows(self.samples)
+
+    def totals(self) -> tuple[dict[str, int], dict[str, int]]:
+        """What all workers have recorded, also those that have ended, and how late."""
+        lines = [line for file in self._folder.glob("*.jsonl") if (line := last_line(file))]
+        return sum_counts(line["kinds"] for line in lines), sum_counts(line["lateness"] for line in lines)
+
+    def _of_workers(self) -> Sample:
+        kinds, lateness = self.totals()
+        recent, self._lateness = difference(lateness, self._lateness), lateness
+        seconds = time.time() - self._clock.real_start
+        fetched = sum(kinds.get(kind, 0) for kind in ("updated", "unchanged", "failed"))
+        before = self.samples[-1] if self.samples else {"seconds": 0, "fetched": 0}
+        passed = seconds - (before["seconds"] or 0)
+        return {
+            "seconds": round(seconds, 2),
+            "hours": (self._clock.seconds() - self._clock.start) / 3600,
+            "fetched": fetched,
+            "fetches_per_second": (fetched - (before["fetched"] or 0)) / max(passed, 0.01),
+            **{kind: kinds.get(kind, 0) for kind in KINDS},
+            "late_p50": percentile(recent, 0.5),
+            "late_p99": percentile(recent, 0.99),
+        }
+
+    async def _of_database(self, one: Any) -> Sample:
+        if self._postmaster is None:
+            self._postmaster = parent(await one.fetchval("SELECT pg_backend_pid()")) if is_local(self._url) else None
+        wal = await one.fetchrow(WAL)
+        found: Sample = {
+            "wal_records": int(wal["wal_records"]),
+            "wal_full_pages": int(wal["wal_fpi"]),
+            "wal_bytes": int(wal["wal_bytes"]),
+            "database_bytes": await one.fetchval("SELECT pg_database_size(current_database())"),
+            "vacuums_running": await one.fetchval(VACUUMS),
+            "due": await one.fetchval(DUE, to_iso(self._clock.now())),
+            "claims": await one.fetchval(claims_sql()),
+        }
+        for table in WATCHED:
+            if row := await one.fetchrow(SIZES, table):
+                found |= {f"{table}_{name}": value for name, value in row.items()}
+        return found
+
+    def _of_processes(self) -> Sample:
+        groups = {name: [pid] for name, pid in self.pids.items()}
+        if self._postmaster is not None:
+            groups["postgresql"] = [self._postmaster, *children(self._postmaster)]
+        groups["run"] = [os.getpid()]
+        found: Sample = {}
+        for name, pids in groups.items():
+            with_ended = name == "postgresql"
+            found[f"{name}_cpu"] = sum(cpu_seconds(pid, with_ended and pid == self._postmaster) for pid in pids)
+            found[f"{name}_memory"] = sum(map(memory, pids))
+        return found
+
+    async def _of_redis(self) -> Sample:
+        if self._redis is None:
+            return {}
+        try:
+            info = await self._redis.info()
+        except (RedisError, OSError):
+            return {}
+        return {"redis_memory": info["used_memory"], "redis_commands": info["total_commands_processed"]}
+
+
+def claims_sql() -> str:
+    """How many feeds are claimed, wherever the schema has the claims."""
+    table = metadata.tables.get("feed_claims", feeds)
+    column = "claim_token" if "claim_token" in table.c else None
+    return f"SELECT count(*) FROM {table.name}" + (f" WHERE {column} IS NOT NULL" if column else "")
+
+
+def last_line(file: Path) -> dict[str, Any] | None:
+    lines = file.read_text().splitlines()
+    for line in reversed(lines[-2:]):
+        try:
+            found: dict[str, Any] = json.loads(line)
+        except ValueError:
+            continue
+        return found
+    return None
+
+
+def is_local(url: str) -> bool:
+    return "127.0.0.1" in url
+
+
+def parent(pid: int) -> int:
+    return int(_stat(pid)[1])
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def cpu_seconds(pid: int, with_ended: bool = False) -> float:
+    try:
+        return sum(map(int, _stat(pid)[11 : 15 if with_ended else 13])) / TICKS
+    except OSError:
+        return 0.0
+
+
+def memory(pid: int) -> int:
+    """The share of the physical memory that the process has, in bytes."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+
+
+def _stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def cpu_of(samples: Iterable[Mapping[str, Any]], name: str) -> float:
+    """The CPU seconds of a process from its first sample to its last."""
+    values = [sample[f"{name}_cpu"] for sample in samples if sample.get(f"{name}_cpu")]
+    return max(values) - min(values) if values else 0.0
