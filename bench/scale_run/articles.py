@@ -8,8 +8,13 @@ from typing import NamedTuple
 VOCABULARY = 40_000
 FEWEST_WORDS, MOST_WORDS = 20, 40
 CHINESE_ONE_IN = 8
-SYLLABLES = [a + b for a in ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr") for b in "aeiou"]
-HAN = "数据新闻技术城市经济音乐天气历史今天明日市场花园信号纸张窗口冬季电池语言河流引擎世界时间问题公司国家工作学习生活发展研究"
+SYLLABLES = [
+    a + b for a in ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr") for b in "aeiou"
+]
+HAN = (
+    "数据新闻技术城市经济音乐天气历史今天明日市场花园信号纸张窗口冬季"
+    "电池语言河流引擎世界时间问题公司国家工作学习生活发展研究"
+)
 
 
 class Article(NamedTuple):
@@ -49,7 +54,10 @@ def write_article(number: int | str) -> Article:
     count = chance.randint(FEWEST_WORDS, MOST_WORDS)
     if chance.randrange(CHINESE_ONE_IN) == 0:
         chosen = chance.choices(han_words(), cum_weights=_weights(2000), k=count // 2)
-        title, text = "".join(chosen[:4]), "，".join("".join(chosen[place : place + 4]) for place in range(4, len(chosen), 4))
+        title, text = (
+            "".join(chosen[:4]),
+            "，".join("".join(chosen[place : place + 4]) for place in range(4, len(chosen), 4)),
+        )
     else:
         chosen = chance.choices(words(), cum_weights=_weights(VOCABULARY), k=count)
         title, text = " ".join(chosen[:5]).capitalize(), " ".join(chosen[5:]).capitalize()
@@ -58,7 +66,8 @@ def write_article(number: int | str) -> Article:
 
 def rss_item(article: Article, guid: str, published: str) -> str:
     return (
-        f'<item><guid isPermaLink="false">{guid}</guid><title>{escape(article.title)}</title><link>{article.link}</link>'
+        f'<item><guid isPermaLink="false">{guid}</guid>'
+        f"<title>{escape(article.title)}</title><link>{article.link}</link>"
         f"<pubDate>{published}</pubDate><description>{escape(article.text)}</description></item>"
     )
 

@@ -55,7 +55,9 @@ async def check_loaded(db: Database, url: str, profiles: FeedProfiles, web: Simu
         found.expect(f"entries of {SAMPLE} feeds that would be {kind}", changes[kind], 0)
     one = await asyncpg.connect(url)
     try:
-        missing = "SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM search_texts t WHERE t.entry_id = e.id)"
+        missing = (
+            "SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM search_texts t WHERE t.entry_id = e.id)"
+        )
         found.expect("entries that search does not find", await one.fetchval(missing), 0)
         counted = await one.fetchval("SELECT count(*) FROM entries")
         found.expect("entries in all", counted, await one.fetchval("SELECT sum(entry_count) FROM feeds"))
@@ -65,12 +67,14 @@ async def check_loaded(db: Database, url: str, profiles: FeedProfiles, web: Simu
     return found
 
 
-async def check_day(db: Database, url: str, profiles: FeedProfiles, recorded: dict[str, int], kills: int) -> Findings:
-    """`recorded` is what the workers say that they wrote; `kills` is how many of them were killed."""
+async def check_day(
+    db: Database, url: str, profiles: FeedProfiles, start: float, recorded: dict[str, int], kills: int
+) -> Findings:
+    """`start` is when the day began, `recorded` what the workers say that they wrote, `kills` how many were killed."""
     found = Findings()
     one = await asyncpg.connect(url)
     try:
-        started = to_iso(datetime.fromtimestamp(profiles.start, UTC))
+        started = to_iso(datetime.fromtimestamp(start, UTC))
         found.expect("claims that are left", await one.fetchval(claims_sql()), 0)
         lines = await one.fetchval("SELECT count(*) FROM fetch_log WHERE at >= $1", started)
         fetched = sum(recorded.get(kind, 0) for kind in ("updated", "unchanged", "failed"))

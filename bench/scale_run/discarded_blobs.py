@@ -1,4 +1,4 @@
-"""An object store that keeps only its owner: the run measures the database, and a day has hundreds of thousands of bodies."""
+"""An object store that keeps only its owner: a day has hundreds of thousands of bodies, and none is read again."""
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import timedelta

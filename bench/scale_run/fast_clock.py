@@ -44,8 +44,12 @@ def use_fast_waits(clock: FastClock, lease_seconds: float) -> None:
             function.__defaults__ = tuple(lease if value == claims.LEASE else value for value in defaults)
     held_claims.RENEW_EVERY = timedelta(seconds=lease_seconds / 3)
     celery_app.SCAN_EVERY = timedelta(seconds=max(celery_app.SCAN_EVERY.total_seconds() / clock.speed, 1))
-    celery_app.VISIBILITY_TIMEOUT = timedelta(seconds=max(celery_app.VISIBILITY_TIMEOUT.total_seconds() / clock.speed, lease_seconds))
-    scheduler_process.CHECK_EVERY = timedelta(seconds=max(scheduler_process.CHECK_EVERY.total_seconds() / clock.speed, 1))
+    celery_app.VISIBILITY_TIMEOUT = timedelta(
+        seconds=max(celery_app.VISIBILITY_TIMEOUT.total_seconds() / clock.speed, lease_seconds)
+    )
+    scheduler_process.CHECK_EVERY = timedelta(
+        seconds=max(scheduler_process.CHECK_EVERY.total_seconds() / clock.speed, 1)
+    )
     rest = InProcessEngine.rest
 
     async def rest_fast(engine: InProcessEngine, seconds: float) -> None:

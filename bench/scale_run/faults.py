@@ -22,7 +22,13 @@ class RunningDay(Protocol):
 
 
 async def make_faults(
-    day: RunningDay, work: Path, primary: Restartable, standby: Restartable, redis: Restartable, lasts: float, workers: int
+    day: RunningDay,
+    work: Path,
+    primary: Restartable,
+    standby: Restartable,
+    redis: Restartable,
+    lasts: float,
+    workers: int,
 ) -> None:
     """Spreads the faults over the real seconds that the day lasts."""
     await asyncio.gather(

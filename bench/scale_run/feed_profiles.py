@@ -2,7 +2,7 @@
 
 The shares follow what crawlers of the whole web of feeds report rather than one person's list: a few feeds publish most
 of the entries (the rates follow a power law), most publish nothing for weeks, and some are dead. With the product's
-schedule that makes about 2.3 fetches a feed and day.
+schedule that makes about 1.8 fetches a feed and day.
 """
 
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class Rhythm(NamedTuple):
 
 
 RHYTHMS = (
-    Rhythm("every half hour", 0.002, 1800, 800),
-    Rhythm("every two hours", 0.010, 7200, 300),
-    Rhythm("twice a day", 0.030, 43_200, 120),
-    Rhythm("every three days", 0.050, 3 * DAY, 60),
-    Rhythm("every ten days", 0.100, 10 * DAY, 35),
-    Rhythm("silent", 0.808, 40 * DAY, 6),
+    Rhythm("every half hour", 0.001, 1800, 800),
+    Rhythm("every two hours", 0.005, 7200, 300),
+    Rhythm("twice a day", 0.020, 43_200, 120),
+    Rhythm("every three days", 0.030, 3 * DAY, 60),
+    Rhythm("every ten days", 0.060, 10 * DAY, 35),
+    Rhythm("silent", 0.884, 40 * DAY, 6),
 )
 MEAN_STORED = sum(rhythm.share * rhythm.stored for rhythm in RHYTHMS)
 ANSWERS = ((DEAD, 0.04), (FLAKY, 0.01), (SLOW, 0.01), (THROTTLING, 0.002), (NO_VALIDATORS, 0.03))

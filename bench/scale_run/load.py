@@ -17,7 +17,7 @@ from typing import Any
 
 import asyncpg
 from articles import rss, rss_item, write_article
-from feed_profiles import DAY, DEAD, DEAD_FAILURES, NO_VALIDATORS, FeedProfile, FeedProfiles
+from feed_profiles import DEAD, DEAD_FAILURES, NO_VALIDATORS, FeedProfile, FeedProfiles
 from progress import Progress
 from simulated_web import http_date
 
@@ -93,7 +93,10 @@ UNREAD = """
     CROSS JOIN LATERAL (
         SELECT sort_at, id FROM entries WHERE feed_id = s.feed_id ORDER BY sort_at DESC, id DESC LIMIT s.id % $1
     ) e"""
-RECOUNT = "UPDATE subscriptions s SET unread_count = (SELECT count(*) FROM unread WHERE subscription_id = s.id)"
+RECOUNT = """
+    UPDATE subscriptions s SET unread_count = c.entries
+    FROM (SELECT subscription_id, count(*) AS entries FROM unread GROUP BY subscription_id) c
+    WHERE c.subscription_id = s.id"""
 
 
 class Loader:
@@ -125,6 +128,9 @@ class Loader:
             offered = entries_by_identity(parse_feed(rss("Pool", items)))
             changes = compare_entries(offered, {}, set(), self._now, site_url=None, with_images=True)
             await self._db.batch(steps_to_add_entries(feed.id, "pool", changes.new, to_iso(self._now), in_feed=True))
+            if numbers[0] == 0:
+                # Otherwise each entry is looked up among all of its feed.
+                await self._db.exec("ANALYZE entries")
         async with self._connection() as one:
             await one.execute(
                 """
@@ -191,7 +197,7 @@ class Loader:
         }
 
     async def _note_rounds(self, one: Any, profiles: list[FeedProfile]) -> None:
-        """Round 0 has the newest entry of each feed, round 1 the one before, and so on; the oldest get the first ids."""
+        """Round 0 has the newest entry of each feed, round 1 the one before, and so on; the oldest have low ids."""
         profiles.sort(key=lambda feed: -feed.stored)
         await one.execute(
             "CREATE UNLOGGED TABLE load_feeds (rank bigint, feed_id bigint, stored int, last_at bigint, period bigint);"
@@ -255,7 +261,12 @@ class Loader:
 
     async def _copy(self, table: str, pool: str, columns: dict[str, str]) -> None:
         insert = COPIES.format(
-            table=table, names=", ".join(columns), values=", ".join(columns.values()), pool=pool, place=PLACE, count=self.pool
+            table=table,
+            names=", ".join(columns),
+            values=", ".join(columns.values()),
+            pool=pool,
+            place=PLACE,
+            count=self.pool,
         )
         async with self._connection() as one:
             rounds = await one.fetch("SELECT round, feeds FROM load_rounds ORDER BY round DESC")
@@ -284,7 +295,11 @@ class Loader:
 
     async def _add_users(self, users: int, reader_feeds: int, popular: int) -> None:
         secret = await hash_password(PASSWORD)
-        names = [READER, *(f"user {number}" for number in range(users)), *(f"fan {number}" for number in range(popular))]
+        names = [
+            READER,
+            *(f"user {number}" for number in range(users)),
+            *(f"fan {number}" for number in range(popular)),
+        ]
         self._progress.begin(f"{len(names):,} users")
         for chunk in chunked(names, 200):
             await self._db.batch([step for name in chunk for step in steps_to_add_user(name, secret, False, self._now)])
@@ -320,7 +335,9 @@ def subscriptions_of(users: int, feeds: int, reader_feeds: int, popular: int) ->
     """The name of a user and a feed, for all subscriptions. A few feeds have most of the subscribers."""
     chance = random.Random("subscriptions")
     for number in range(users):
-        count = min(round(FEWEST_SUBSCRIPTIONS * (MOST_SUBSCRIPTIONS / FEWEST_SUBSCRIPTIONS) ** chance.random()), feeds // 2)
+        count = min(
+            round(FEWEST_SUBSCRIPTIONS * (MOST_SUBSCRIPTIONS / FEWEST_SUBSCRIPTIONS) ** chance.random()), feeds // 2
+        )
         chosen: set[int] = set()
         while len(chosen) < count:
             chosen.add(1 + int(feeds * chance.random() ** 3))

@@ -24,7 +24,8 @@ KINDS = ("updated", "unchanged", "failed", "postponed", "new_entries", "revised"
 WAL = "SELECT wal_records, wal_fpi, wal_bytes FROM pg_stat_wal"
 SIZES = (
     "SELECT pg_table_size(relid) AS size, pg_indexes_size(relid) AS indexes, n_dead_tup AS dead, "
-    "autovacuum_count AS vacuums, n_tup_hot_upd AS hot, n_tup_upd AS updates FROM pg_stat_user_tables WHERE relname = $1"
+    "autovacuum_count AS vacuums, n_tup_hot_upd AS hot, n_tup_upd AS updates "
+    "FROM pg_stat_user_tables WHERE relname = $1"
 )
 VACUUMS = "SELECT count(*) FROM pg_stat_progress_vacuum"
 DUE = "SELECT count(*) FROM feeds WHERE next_fetch_at <= $1"
@@ -39,8 +40,8 @@ class Monitor:
         self._url, self._clock, self._folder, self.pids = url, clock, folder, pids
         self._redis = Redis.from_url(redis_url) if redis_url else None
         self._postmaster: int | None = None
-        self._cpu_of_ended = 0.0
-        self._cpu: dict[int, float] = {}
+        # By role and process, also of those that have ended.
+        self._cpu: dict[str, dict[int, float]] = {}
         self.samples: list[Sample] = []
         self._lateness: dict[str, int] = {}
 
@@ -111,16 +112,23 @@ class Monitor:
         return found
 
     def _of_processes(self) -> Sample:
-        groups = {name: [pid] for name, pid in self.pids.items()}
-        if self._postmaster is not None:
-            groups["postgresql"] = [self._postmaster, *children(self._postmaster)]
-        groups["run"] = [os.getpid()]
+        groups: dict[str, list[int]] = {"run": [os.getpid()]}
+        for name, pid in self.pids.items():
+            groups.setdefault(name.partition("-")[0], []).append(pid)
         found: Sample = {}
-        for name, pids in groups.items():
-            with_ended = name == "postgresql"
-            found[f"{name}_cpu"] = sum(cpu_seconds(pid, with_ended and pid == self._postmaster) for pid in pids)
-            found[f"{name}_memory"] = sum(map(memory, pids))
-        return found
+        for role, pids in groups.items():
+            seen = self._cpu.setdefault(role, {})
+            seen.update({pid: seconds for pid in pids if (seconds := cpu_seconds(pid))})
+            found[f"{role}_cpu"] = sum(seen.values())
+            found[f"{role}_memory"] = sum(map(memory, pids)) or None
+        return found | self._of_postgresql()
+
+    def _of_postgresql(self) -> Sample:
+        if self._postmaster is None:
+            return {}
+        backends = children(self._postmaster)
+        cpu = cpu_seconds(self._postmaster, with_ended=True) + sum(map(cpu_seconds, backends))
+        return {"postgresql_cpu": cpu, "postgresql_memory": sum(map(memory, [self._postmaster, *backends])) or None}
 
     async def _of_redis(self) -> Sample:
         if self._redis is None:

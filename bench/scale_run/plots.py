@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +38,8 @@ def draw(plot: Plot) -> str:
     values = [y for line in lines for _, y in line.points]
     axis = _LogAxis(values) if plot.logarithmic else _Axis(values)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        'role="img">',
         f"<title>{escape(plot.title)}</title><style>{STYLE}</style>",
         f'<text x="8" y="16">{escape(plot.title)}, {escape(plot.unit)}</text>',
     ]
@@ -99,16 +101,20 @@ def _number(value: float) -> str:
 def plots_of(samples: Sequence[Mapping[str, Any]], reads: Sequence[tuple[float, str, float]]) -> dict[str, Plot]:
     """The plots by the name of their file. `reads` has the hour, the kind and the milliseconds of each page."""
 
+    samples = [sample for sample in samples if sample["hours"] > 0]
+
     def line(label: str, name: str, unit: float = 1) -> Line:
         return Line(label, [(each["hours"], each[name] / unit) for each in samples if each.get(name) is not None])
 
     def rate(label: str, name: str, unit: float = 1) -> Line:
-        pairs = [(a, b) for a, b in zip(samples, samples[1:], strict=False) if None not in (a.get(name), b.get(name))]
+        pairs = [(a, b) for a, b in pairwise(samples) if None not in (a.get(name), b.get(name))]
         # A process that was started again, or another server, begins at zero.
         pairs = [(a, b) for a, b in pairs if b[name] >= a[name] and b["seconds"] > a["seconds"]]
         return Line(label, [(b["hours"], (b[name] - a[name]) / (b["seconds"] - a["seconds"]) / unit) for a, b in pairs])
 
-    processes = [name.removesuffix("_cpu") for name in dict.fromkeys(n for s in samples for n in s) if name.endswith("_cpu")]
+    processes = [
+        name.removesuffix("_cpu") for name in dict.fromkeys(n for s in samples for n in s) if name.endswith("_cpu")
+    ]
     tables = [n.removesuffix("_dead") for n in dict.fromkeys(n for s in samples for n in s) if n.endswith("_dead")]
     plots = {
         "lateness": Plot(
@@ -117,20 +123,24 @@ def plots_of(samples: Sequence[Mapping[str, Any]], reads: Sequence[tuple[float, 
         "fetches": Plot(
             "Fetches", "per real second", [line("fetches", "fetches_per_second"), rate("new entries", "new_entries")]
         ),
-        "claims": Plot("Feeds that are claimed, and that are due", "feeds", [line("claimed", "claims"), line("due", "due")]),
+        "claims": Plot(
+            "Feeds that are claimed, and that are due", "feeds", [line("claimed", "claims"), line("due", "due")]
+        ),
         "wal": Plot("WAL", "MB per real second", [rate("WAL", "wal_bytes", MB)]),
         "wal-pages": Plot(
-            "WAL records", "per real second", [rate("records", "wal_records"), rate("full page images", "wal_full_pages")]
+            "WAL records",
+            "per real second",
+            [rate("records", "wal_records"), rate("full page images", "wal_full_pages")],
         ),
         "tables": Plot("Tables", "GB", [line(name, f"{name}_size", GB) for name in tables], True),
         "indexes": Plot("Indexes", "GB", [line(name, f"{name}_indexes", GB) for name in tables], True),
         "dead-rows": Plot("Dead rows", "thousands", [line(name, f"{name}_dead", 1000) for name in tables]),
-        "vacuum": Plot(
-            "Vacuums of a table until now", "number", [line(name, f"{name}_vacuums") for name in tables]
-        ),
+        "vacuum": Plot("Vacuums of a table until now", "number", [line(name, f"{name}_vacuums") for name in tables]),
         "processors": Plot("Processors", "cores", [rate(name, f"{name}_cpu") for name in processes]),
         "memory": Plot(
-            "Memory", "MB", [*(line(name, f"{name}_memory", MB) for name in processes), line("Redis", "redis_memory", MB)]
+            "Memory",
+            "MB",
+            [*(line(name, f"{name}_memory", MB) for name in processes), line("Redis", "redis_memory", MB)],
         ),
         "redis": Plot("Redis", "commands per real second", [rate("commands", "redis_commands")]),
         "readers": Plot("Pages of a reader with many feeds, p99 of an hour", "ms", _by_hour(reads), True),

@@ -5,8 +5,8 @@
 
 Loads a database (or finds the one that an earlier run left in FOLDER), lets the real scheduler, job handlers and
 refreshes work through a day against a web in process memory, reads pages meanwhile, and checks that nothing was lost
-or doubled. `--faults` needs celery: a worker is killed every minute, Redis is restarted twice, and PostgreSQL fails over
-once to its standby.
+or doubled. `--faults` needs celery: a worker is killed every minute, Redis is restarted twice, and PostgreSQL fails
+over once to its standby.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import tempfile
 import time
 from contextlib import AsyncExitStack, ExitStack, nullcontext
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -33,7 +34,6 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench"), str(Path(__fi
 
 from check_run import Findings, check_day, check_loaded  # noqa: E402
 from fast_clock import FastClock  # noqa: E402
-from faults import make_faults  # noqa: E402
 from feed_profiles import ANSWERS, RHYTHMS, FeedProfiles  # noqa: E402
 from lateness import percentile  # noqa: E402
 from load import SETTINGS, Loader, pool_size  # noqa: E402
@@ -44,6 +44,7 @@ from readers import Reader, percentiles  # noqa: E402
 from report import Cell, Table, report_table  # noqa: E402
 from simulated_web import SimulatedWeb  # noqa: E402
 
+from faults import make_faults  # noqa: E402
 from feedmill.coordination.memory import MemoryHostSlots  # noqa: E402
 from feedmill.model.timestamps import to_iso  # noqa: E402
 from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
@@ -66,8 +67,8 @@ DAY_SETTINGS = (
     "effective_cache_size=8GB",
     "autovacuum_naptime=15s",
 )
-# The day ends before the present, so that pages, whose clock is ours, have no entries of the future.
-BEFORE_NOW = timedelta(hours=30)
+# The days of a kept database end before the present, so that pages, whose clock is ours, have no entries of the future.
+BEFORE_NOW = timedelta(days=8)
 LEASE_SECONDS = 30.0
 LONGEST_CATCH_UP = 900
 # Until the processes have imported the product.
@@ -91,6 +92,11 @@ class Run:
             file.write_text(str(int((datetime.now(UTC) - BEFORE_NOW).timestamp())))
         return int(file.read_text())
 
+    def _begin(self) -> int:
+        """Where the last run with this database ended, or the start of its first day."""
+        file = self.folder / "ended"
+        return int(file.read_text()) if file.exists() else self.start
+
     # --- loading ---
 
     async def load(self) -> None:
@@ -99,12 +105,15 @@ class Run:
             if done.read_text() != self._size():
                 raise SystemExit(f"{self.folder} has other data: {done.read_text()}")
             return
-        check_disk(self.folder, self.options.feeds, self.options.entries)
+        copies = 2 if self.options.faults else 1
+        check_disk(self.folder, self.options.feeds * copies, self.options.entries * copies)
         with own_postgres(self.folder, settings=SETTINGS) as server:
             db = PostgresDatabase(server.service.url)
             await migrate(db)
             loader = Loader(db, server.service.url, self.profiles, self.options.entries, self.progress)
-            await loader.load(self.options.users, min(self.options.reader_feeds, self.options.feeds), self.options.popular)
+            await loader.load(
+                self.options.users, min(self.options.reader_feeds, self.options.feeds), self.options.popular
+            )
             self.progress.begin("checking what was loaded")
             web = SimulatedWeb(self.profiles, FastClock(self.start, time.time(), 1), self.pool, MemoryHostSlots())
             report_findings(await check_loaded(db, server.service.url, self.profiles, web))
@@ -128,7 +137,7 @@ class Run:
             url = both_urls(primary, standby)
             self.work = work = Path(closing.enter_context(tempfile.TemporaryDirectory()))
             api_port = free_port()
-            clock = FastClock(self.start, time.time() + START_SECONDS, speed)
+            clock = FastClock(self._begin(), time.time() + START_SECONDS, speed)
             plan = self._plan(work, url, redis, clock, api_port)
             (work / "plan.json").write_text(json.dumps(plan))
             monitor = Monitor(url, clock, work, self.pids, redis and redis.service.url)
@@ -150,7 +159,7 @@ class Run:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
             self._end_processes()
-            await asyncio.sleep(0)
+            (self.folder / "ended").write_text(str(int(clock.seconds()) + 1))
             await monitor.sample()
             return await self._results(url, clock, monitor, reader, caught_up)
 
@@ -170,6 +179,7 @@ class Run:
             "feeds": self.options.feeds,
             "entries": self.options.entries,
             "pool": self.pool,
+            "first_day": self.start,
             "start": clock.start,
             "real_start": clock.real_start,
             "speed": clock.speed,
@@ -257,7 +267,7 @@ class Run:
     ) -> dict[str, Any]:
         kinds, lateness = monitor.totals()
         db = PostgresDatabase(url)
-        findings = await check_day(db, url, self.profiles, kinds, self.kills)
+        findings = await check_day(db, url, self.profiles, clock.start, kinds, self.kills)
         await db.close()
         output = self.options.output
         output.mkdir(parents=True, exist_ok=True)
@@ -288,7 +298,7 @@ class Run:
 
     def _grown(self, monitor: Monitor, name: str) -> float:
         values = [float(sample[name] or 0) for sample in monitor.samples if name in sample]
-        return sum(max(later - earlier, 0) for earlier, later in zip(values, values[1:], strict=False))
+        return sum(max(later - earlier, 0) for earlier, later in pairwise(values))
 
     def _report(self, results: dict[str, Any]) -> None:
         late = results["late"]
@@ -302,7 +312,9 @@ class Run:
         ]
         report_table(Table(f"{self.options.hours:g} hours of {self._size()}", ["", ""], rows))
         pages: list[list[Cell]] = [[kind, *figures] for kind, figures in results["pages"].items()]
-        report_table(Table("Pages of the reader, ms", ["", "times", "p50", "p99"], pages, notes=results["failed_pages"][:3]))
+        report_table(
+            Table("Pages of the reader, ms", ["", "times", "p50", "p99"], pages, notes=results["failed_pages"][:3])
+        )
 
 
 def open_session(port: int) -> aiohttp.ClientSession:
@@ -356,8 +368,12 @@ async def main() -> None:
     options = arguments()
     if options.faults and options.engine != "celery":
         raise SystemExit("--faults needs --engine celery")
+    if options.faults and options.keep:
+        raise SystemExit("--faults leaves the newest data in a standby that is thrown away: not with --keep")
     for rhythm in RHYTHMS:
-        print(f"{rhythm.share:6.1%} of the feeds publish {rhythm.name}, about {rhythm.stored:g} entries stored per feed")
+        print(
+            f"{rhythm.share:6.1%} of the feeds publish {rhythm.name}, about {rhythm.stored:g} entries stored per feed"
+        )
     print(", ".join(f"{share:.1%} {name}" for name, share in ANSWERS), "feeds", flush=True)
     with ExitStack() as closing:
         folder = options.keep or Path(closing.enter_context(tempfile.TemporaryDirectory()))

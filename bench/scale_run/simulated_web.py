@@ -6,12 +6,12 @@ server takes. What HTTP itself costs is not part of the run.
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import formatdate
 
-from feed_profiles import DEAD, FLAKY, NO_VALIDATORS, SLOW, THROTTLING, WINDOW, FeedProfile, FeedProfiles
 from articles import Article, rss, rss_item, write_article
 from fast_clock import FastClock
+from feed_profiles import DEAD, FLAKY, NO_VALIDATORS, SLOW, THROTTLING, WINDOW, FeedProfile, FeedProfiles
 
 from feedmill.coordination.host_slots import HostSlots
 from feedmill.i18n.messages import Message
