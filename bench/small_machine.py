@@ -1,6 +1,6 @@
 """Measures `feedmill serve` with little memory and a slow core: feeds refresh while somebody reads.
 
-    python bench/small_machine.py [--cpu 100,25] [--memory 512] [--minutes 1] [--write]
+    PYTHONPATH=. python bench/small_machine.py [--cpu 100,25] [--memory 512] [--minutes 1] [--write]
 
 Needs Linux and root: the server, and the commands beside it, run in a control group with that many MiB and that share
 of one core, on SQLite and a folder. The web of feeds and the reader are outside of it. The library has entries of the

@@ -82,7 +82,7 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
     "raspberry-pi.md": {
         "sudo apt-get install pipx": "it needs root; tests/deploy installs the wheel",
         "install -d -m 0700 -o feedmill -g feedmill /mnt/disk/objects": SYSTEMD,
-        "python bench/small_machine.py --write": "it needs root, and takes a quarter of an hour",
+        "PYTHONPATH=. .venv/bin/python bench/small_machine.py --write": "it needs root, and takes a quarter of an hour",
     },
     "debian.md": {
         "apt-get install python3 python3-venv": SYSTEMD,
