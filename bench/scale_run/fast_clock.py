@@ -2,14 +2,18 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from feedmill.engine import celery_app
 from feedmill.engine.in_process import InProcessEngine
 from feedmill.run import held_claims, scheduler_process
 from feedmill.store.feeds import claims
+
+BEGIN = "begin"
 
 
 @dataclass(frozen=True)
@@ -58,5 +62,21 @@ def use_fast_waits(clock: FastClock, lease_seconds: float) -> None:
     setattr(InProcessEngine, "rest", rest_fast)  # noqa: B010
 
 
-def clock_of(plan: dict[str, Any]) -> FastClock:
-    return FastClock(plan["start"], plan["real_start"], plan["speed"])
+async def clock_of(plan: dict[str, Any], name: str) -> FastClock:
+    """Says that this process is ready, and waits until the day begins."""
+    folder = Path(plan["folder"])
+    (folder / f"{name}.ready").touch()
+    while not (folder / BEGIN).exists():  # noqa: ASYNC110 (another process writes it)
+        await asyncio.sleep(0.05)
+    return FastClock(plan["start"], float((folder / BEGIN).read_text()), plan["speed"])
+
+
+async def begin_day(folder: Path, names: Iterable[str]) -> float:
+    """Waits until these processes are ready; when the day begins, in real seconds."""
+    while not all((folder / f"{name}.ready").exists() for name in names):  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    begins = time.time()
+    # Renamed, so that nobody reads half of it.
+    (folder / f"{BEGIN}.new").write_text(str(begins))
+    (folder / f"{BEGIN}.new").rename(folder / BEGIN)
+    return begins

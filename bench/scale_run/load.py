@@ -18,7 +18,7 @@ from typing import Any
 import asyncpg
 from articles import rss, rss_item, write_article
 from feed_profiles import DEAD, DEAD_FAILURES, NO_VALIDATORS, FeedProfile, FeedProfiles
-from progress import Progress
+from progress import SAY_EVERY, Progress
 from simulated_web import http_date
 
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity
@@ -86,6 +86,9 @@ INDEXES = """
     WHERE x.indrelid = $1::regclass AND NOT EXISTS
         (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype = 'f')
     ORDER BY i.relname"""
+BUILDING = """
+    SELECT phase, blocks_done::float / nullif(blocks_total, 0) AS share FROM pg_stat_progress_create_index
+    WHERE relid = $1::regclass"""
 UNREAD = """
     INSERT INTO unread (list_id, sort_at, entry_id, subscription_id)
     SELECT u.unread_list_id, e.sort_at, e.id, s.id
@@ -287,9 +290,30 @@ class Loader:
             await one.execute(f"SET maintenance_work_mem = '{memory}'")
             for statement in indexes:
                 started = time.monotonic()
-                await one.execute(statement)
+                async with self._following(table):
+                    await one.execute(statement)
                 self._progress.say(f"{time.monotonic() - started:.0f} s: {statement[:90]}")
             await one.execute(f"VACUUM (ANALYZE) {table}")
+
+    @asynccontextmanager
+    async def _following(self, table: str) -> AsyncIterator[None]:
+        """Says now and then how far the build of an index is."""
+        task = asyncio.create_task(self._follow_build(table))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _follow_build(self, table: str) -> None:
+        started = time.monotonic()
+        await asyncio.sleep(SAY_EVERY)
+        async with self._connection() as one:
+            while True:
+                if (row := await one.fetchrow(BUILDING, table)) and row["share"]:
+                    left = (time.monotonic() - started) * (1 - row["share"]) / row["share"]
+                    self._progress.say(f"  {row['share']:.0%}, {left:.0f} s left: {row['phase']}, {table}")
+                await asyncio.sleep(SAY_EVERY)
 
     # --- users ---
 

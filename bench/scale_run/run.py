@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench"), str(Path(__file__).parent)]
 
 from check_run import Findings, check_day, check_loaded  # noqa: E402
-from fast_clock import FastClock  # noqa: E402
+from fast_clock import FastClock, begin_day  # noqa: E402
 from feed_profiles import ANSWERS, RHYTHMS, FeedProfiles  # noqa: E402
 from lateness import percentile  # noqa: E402
 from load import SETTINGS, Loader, pool_size  # noqa: E402
@@ -71,8 +71,6 @@ DAY_SETTINGS = (
 BEFORE_NOW = timedelta(days=8)
 LEASE_SECONDS = 30.0
 LONGEST_CATCH_UP = 900
-# Until the processes have imported the product.
-START_SECONDS = 4
 
 
 class Run:
@@ -137,12 +135,13 @@ class Run:
             url = both_urls(primary, standby)
             self.work = work = Path(closing.enter_context(tempfile.TemporaryDirectory()))
             api_port = free_port()
-            clock = FastClock(self._begin(), time.time() + START_SECONDS, speed)
-            plan = self._plan(work, url, redis, clock, api_port)
+            begins_at = self._begin()
+            plan = self._plan(work, url, redis, begins_at, speed, api_port)
             (work / "plan.json").write_text(json.dumps(plan))
-            monitor = Monitor(url, clock, work, self.pids, redis and redis.service.url)
             closing.callback(self._end_processes)
             self._start_processes(work)
+            clock = FastClock(begins_at, await self._until_ready(work), speed)
+            monitor = Monitor(url, clock, work, self.pids, redis and redis.service.url)
             self.progress.begin(f"{options.hours:g} hours at {speed:.0f} times the speed, {options.workers} worker(s)")
             http = await closing.enter_async_context(open_session(api_port))
             reader = Reader(http, clock)
@@ -163,7 +162,9 @@ class Run:
             await monitor.sample()
             return await self._results(url, clock, monitor, reader, caught_up)
 
-    def _plan(self, work: Path, url: str, redis: Restartable | None, clock: FastClock, api_port: int) -> dict[str, Any]:
+    def _plan(
+        self, work: Path, url: str, redis: Restartable | None, start: int, speed: float, api_port: int
+    ) -> dict[str, Any]:
         settings = {
             "database": url,
             "redis": redis.service.url if redis else "",
@@ -180,9 +181,8 @@ class Run:
             "entries": self.options.entries,
             "pool": self.pool,
             "first_day": self.start,
-            "start": clock.start,
-            "real_start": clock.real_start,
-            "speed": clock.speed,
+            "start": start,
+            "speed": speed,
             "lease_seconds": LEASE_SECONDS,
         }
 
@@ -192,6 +192,13 @@ class Run:
         names += ["scheduler-1", "scheduler-2"] if self.options.engine == "celery" else []
         for name in [*names, "api-1"]:
             self.start_process(work, name)
+
+    async def _until_ready(self, work: Path) -> float:
+        waiting = asyncio.create_task(begin_day(work, [name for name in self.processes if not name.startswith("api")]))
+        while not waiting.done():
+            self._check_processes()
+            await asyncio.sleep(0.1)
+        return await waiting
 
     def start_process(self, work: Path, name: str) -> None:
         # A process that replaces another one writes a file of its own.

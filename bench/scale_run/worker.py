@@ -74,13 +74,14 @@ async def main(plan: dict[str, Any], name: str) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     settings = load_settings(**plan["settings"])
     set_up(settings)
-    clock, role = clock_of(plan), name.partition("-")[0]
+    role = name.partition("-")[0]
     if role == "api":
         async with build_app(settings) as app:
             listening = listen(settings)
             listening.listen()
             await serve_on(listening, asgi.create_asgi_app(app, assemble_parts(app).batches), settings)
         return
+    clock = await clock_of(plan, name)
     use_fast_waits(clock, plan["lease_seconds"])
     recorder = Recorder(clock, Path(plan["folder"]) / f"{name}.jsonl")
     async with build_app(settings) as built:
