@@ -184,6 +184,33 @@ async def test_inserting_again_keeps_the_first_row(any_db: Database) -> None:
     assert await values_of(any_db) == {"a": "first", "b": "new"}
 
 
+async def test_rows_of_one_step_get_their_numbers_in_its_order(any_db: Database) -> None:
+    names = [f"user {(number * 7) % 60}" for number in range(60)]
+
+    await any_db.batch([Step(ADD_USER, [{"name": name, "created_at": NOW} for name in names])])
+
+    rows = await any_db.query(select(users.c.name).order_by(users.c.id))
+    assert [row["name"] for row in rows] == names
+
+
+async def test_one_row_of_many_that_breaks_a_constraint_undoes_the_batch(any_db: Database) -> None:
+    rows = [fact(f"f{number}", "x") for number in range(20)]
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch([Step(KEEP, fact("before", "x")), Step(KEEP, [*rows, fact("f7", "again")])])
+
+    assert await values_of(any_db) == {}
+
+
+async def test_rows_of_one_step_that_exist_or_repeat_keep_the_first(any_db: Database) -> None:
+    await any_db.batch([Step(KEEP, fact("a", "first"))])
+
+    rows = [fact("a", "second"), fact("b", "third"), fact("b", "fourth")]
+    await any_db.batch([Step(KEEP_NEW, rows)])
+
+    assert await values_of(any_db) == {"a": "first", "b": "third"}
+
+
 async def test_a_list_parameter_finds_all_of_its_values(any_db: Database) -> None:
     names = [f"名{i}" if i % 2 else f"n{i}'" for i in range(300)]
     await any_db.batch([Step(KEEP, [fact(f"f{i}", f"v{i:03}") for i in range(500)])])

@@ -21,6 +21,7 @@ from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.postgres_bulk_insert import arrays_of, bulk_insert_sql
 from feedmill.store.drivers.postgres_hosts import PostgresHosts
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
@@ -125,7 +126,7 @@ class PostgresDatabase:
     async def _run_step(self, connection: Any, statement: Executable, params: Params | Sequence[Params]) -> int:
         compiled = self._compile(statement)
         if isinstance(params, Sequence):
-            await connection.executemany(compiled.sql, [compiled.values(one) for one in params])
+            await _run_for_rows(connection, compiled.sql, [compiled.values(one) for one in params])
             return -1
         return _rows_changed(await connection.execute(compiled.sql, *compiled.values(params)))
 
@@ -174,6 +175,15 @@ async def _no_reuse_if_broken(connection: Any) -> AsyncIterator[None]:
     except asyncpg.InternalClientError:
         connection.terminate()
         raise
+
+
+async def _run_for_rows(connection: Any, sql: str, rows: list[list[Any]]) -> None:
+    """Runs a statement for each row; an insert of several rows is one statement."""
+    if len(rows) > 1 and (bulk_insert := bulk_insert_sql(sql)):
+        for arrays in arrays_of(rows):
+            await connection.execute(bulk_insert, *arrays)
+    else:
+        await connection.executemany(sql, rows)
 
 
 async def _set_up_session(connection: Any) -> None:
