@@ -1,15 +1,6 @@
-"""The bare loops against which a refresh is measured: the least code that does the work.
-
-`Bare` fetches, parses with lxml and inserts, with one transaction per feed. `SameWork` also stores everything else
-that a refresh stores: the raw body in a file and in a list, image URLs, a log line, times, the same indexes, and a
-word index.
-"""
+"""The bare loop against which a refresh is measured: fetches, parses with lxml and inserts, a transaction per feed."""
 
 import asyncio
-import hashlib
-import html
-import os
-import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -18,7 +9,6 @@ import aiohttp
 from lxml import etree
 
 WANTED = {"guid", "id", "link", "title", "author", "pubDate", "updated", "description", "summary", "encoded", "content"}
-IMAGES = re.compile(r"<img\b[^>]*?\bsrc=[\"']?([^\"'\s>]+)", re.I)
 SCHEMA = """
 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS feeds (url TEXT PRIMARY KEY, etag TEXT, modified TEXT, fetched TEXT, next TEXT);
@@ -26,19 +16,6 @@ CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT
   published TEXT, summary TEXT, content TEXT, UNIQUE (feed, guid));
 CREATE INDEX IF NOT EXISTS listed ON entries (feed, published, id);
 """
-MORE_SCHEMA = """
-ALTER TABLE entries ADD COLUMN in_feed INTEGER DEFAULT 1;
-ALTER TABLE entries ADD COLUMN last_seen TEXT;
-CREATE INDEX in_feed ON entries (feed, in_feed, last_seen);
-CREATE TABLE log (id INTEGER PRIMARY KEY, feed TEXT, at TEXT, outcome TEXT, bytes INTEGER);
-CREATE INDEX log_of_feed ON log (feed, at);
-CREATE TABLE raw (id INTEGER PRIMARY KEY, feed TEXT, path TEXT UNIQUE, sha256 TEXT);
-CREATE TABLE images (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, position INTEGER, url TEXT, status TEXT);
-CREATE INDEX waiting ON images (status, id);
-CREATE TABLE texts (id INTEGER PRIMARY KEY, title TEXT, author TEXT, words TEXT);
-CREATE VIRTUAL TABLE search USING fts5 (title, author, words, content = texts, content_rowid = id);
-"""
-TAG = re.compile(r"<[^>]*>")
 INSERT = """INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 
@@ -91,46 +68,6 @@ class Bare:
 
     def inside(self, url: str, body: bytes, rows: list[tuple[Any, ...]]) -> None:
         """Further writes in the transaction."""
-
-
-class SameWork(Bare):
-    """Also stores everything that our refresh stores."""
-
-    def make_more(self) -> None:
-        self.db.executescript(MORE_SCHEMA)
-
-    def unchanged(self, url: str) -> None:
-        self.db.execute("BEGIN")
-        super().unchanged(url)
-        self.db.execute("INSERT INTO log (feed, at, outcome, bytes) VALUES (?, 'now', 'not_modified', 0)", (url,))
-        self.db.execute("COMMIT")
-
-    def before(self, url: str, body: bytes) -> None:
-        home = self.folder / "raw" / hashlib.md5(url.encode()).hexdigest()
-        home.mkdir(parents=True, exist_ok=True)
-        with (home / "partial").open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        (home / "partial").rename(home / hashlib.sha256(body).hexdigest())
-
-    def inside(self, url: str, body: bytes, rows: list[tuple[Any, ...]]) -> None:
-        found = [(url, row[1], n, image) for row in rows for n, image in enumerate(IMAGES.findall(row[7] or ""))]
-        insert = "INSERT INTO images (feed, guid, position, url, status) VALUES (?, ?, ?, ?, 'pending')"
-        self.db.executemany(insert, found)
-        digest = hashlib.sha256(body).hexdigest()
-        self.db.execute("INSERT OR IGNORE INTO raw (feed, path, sha256) VALUES (?, ?, ?)", (url, url + digest, digest))
-        self.db.execute("INSERT INTO log (feed, at, outcome, bytes) VALUES (?, 'now', 'updated', ?)", (url, len(body)))
-        self.index(url, rows)
-
-    def index(self, url: str, rows: list[tuple[Any, ...]]) -> None:
-        """Indexes new entries; the last indexed id tells which are new."""
-        texts = {row[1]: (row[3], row[4], html.unescape(TAG.sub(" ", row[7] or row[6] or ""))) for row in rows}
-        last = self.db.execute("SELECT coalesce(max(id), 0) FROM texts").fetchone()[0]
-        new = self.db.execute("SELECT id, guid FROM entries WHERE id > ? AND feed = ?", (last, url)).fetchall()
-        added = [(number, *texts[guid]) for number, guid in new]
-        self.db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?)", added)
-        self.db.executemany("INSERT INTO search (rowid, title, author, words) VALUES (?, ?, ?, ?)", added)
 
 
 def _fields(item: Any) -> dict[str, str]:
