@@ -1,6 +1,6 @@
 """Measures what an unchanged fetch writes to PostgreSQL: the write-ahead log, dead rows, growth, CPU of the server.
 
-    python bench/fetch_writes.py [--feeds 100000] [--fetches FEEDS] [--rounds 3] [--scan]
+    python bench/fetch_writes.py [--feeds 100000] [--fetches FEEDS] [--rounds 3] [--scan] [--sql STATEMENTS]
 
 Each feed is claimed by a scheduler in chunks, taken over by a worker and recorded as unchanged, by the functions that
 scaled-out processes call, ten at a time. Feeds are due in random order. A checkpoint happens twelve times a round, as
@@ -98,8 +98,10 @@ class WalBytes:
     images: Counter[str]
 
 
-async def load(db: PostgresDatabase, feeds: int) -> None:
+async def load(db: PostgresDatabase, feeds: int, tried: str) -> None:
     await migrate(db)
+    for statement in filter(str.strip, tried.split(";")):
+        await db.exec(statement)
     await db.exec("CREATE EXTENSION pg_walinspect")
     await db.exec(LOAD.replace("FEEDS", str(feeds)))
     await db.exec("VACUUM (FREEZE, ANALYZE) feeds")
@@ -195,8 +197,8 @@ async def show_scan(db: PostgresDatabase, number: int) -> None:
     print(f"  {took}, {len(hosts)} waiting hosts in {1000 * (listed - claimed):.0f} ms", flush=True)
 
 
-async def measure(db: PostgresDatabase, feeds: int, fetches: int, rounds: int, with_scan: bool) -> None:
-    await load(db, feeds)
+async def measure(db: PostgresDatabase, feeds: int, fetches: int, rounds: int, *, with_scan: bool, tried: str) -> None:
+    await load(db, feeds, tried)
     lines = []
     first = await read(db)
     for number in range(1, rounds + 1):
@@ -219,10 +221,11 @@ async def main() -> None:
     parser.add_argument("--fetches", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scan", action="store_true")
+    parser.add_argument("--sql", default="", help="statements to try, run on the empty database; separated by ;")
     args = parser.parse_args()
     with own_postgres() as postgres:
         db = PostgresDatabase(postgres.service.url)
-        await measure(db, args.feeds, args.fetches or args.feeds, args.rounds, args.scan)
+        await measure(db, args.feeds, args.fetches or args.feeds, args.rounds, with_scan=args.scan, tried=args.sql)
         await db.close()
 
 

@@ -72,7 +72,7 @@ class ClaimedTarget:
         if changes or index_steps:
             await record_restore(self.db, self.claim, changes, now, index_steps)
         elif now - self._written_at >= RENEW_EVERY:
-            await renew_claims(self.db, self.claim.token, now)
+            await renew_claims(self.db, self.claim.token, [self.feed.id], now)
         else:
             return
         self._written_at = now

@@ -31,6 +31,9 @@ class ClaimGroup:
     def __len__(self) -> int:
         return len(self.waiting) + len(self.running)
 
+    def feed_ids(self) -> list[int]:
+        return [*self.waiting, *self.running]
+
 
 def refresh_jobs_of(claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None) -> list[RefreshFeed]:
     """The jobs that refresh these feeds."""
@@ -109,7 +112,7 @@ class HeldClaims:
         self._groups = {token: group for token, group in self._groups.items() if group.since > oldest}
         for token, group in list(self._groups.items()):
             try:
-                await renew_claims(self._db, token, self._clock())
+                await renew_claims(self._db, token, group.feed_ids(), self._clock())
                 if group.batch_id is not None:
                     await self._db.batch([step_to_record_heartbeat(group.batch_id, self._clock())])
             except DatabaseError as error:

@@ -16,7 +16,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
 from feedmill.run.held_claims import HeldClaims, refresh_jobs_of
 from feedmill.store.database import Database
-from feedmill.store.feeds.claims import release_claim_tokens
+from feedmill.store.feeds.claims import release_claimed_feeds
 from feedmill.store.jobs.batches import release_batches
 
 log = get_logger(__name__)
@@ -87,8 +87,11 @@ class JobSender:
             raise
 
     async def _release(self, jobs: Sequence[Job], callback: Job | None) -> None:
-        tokens = {job.token for job in jobs if isinstance(job, RefreshFeed) and job.token}
-        await release_claim_tokens(self.db, sorted(tokens))
+        claimed: dict[str, list[int]] = {}
+        for job in jobs:
+            if isinstance(job, RefreshFeed) and job.token:
+                claimed.setdefault(job.token, []).append(job.feed_id)
+        await release_claimed_feeds(self.db, claimed)
         if isinstance(callback, BatchComplete):
             await release_batches(self.db, [callback.batch_id])
 

@@ -18,6 +18,11 @@ from feedmill.store.dialect import as_list, one_of
 LEASE = timedelta(seconds=180)
 
 
+def new_claim_token() -> str:
+    """A token that no other claim has. It is short because it is written twice for each fetch; it is no secret."""
+    return token_hex(8)
+
+
 async def take_with_token(
     db: Database,
     take: Update,
@@ -28,17 +33,17 @@ async def take_with_token(
     lease: timedelta,
 ) -> tuple[str, list[Row]]:
     """Takes those of these rows that are still due; the token of the lease, and the rows."""
-    token = token_hex(16)
+    token = new_claim_token()
     if not ids:
         return token, []
     at = to_iso(now)
     values = {"ids": as_list(list(ids)), "token": token, "now": at, "until": to_iso(now + lease)}
     try:
         [taken] = await db.batch([Step(take, values)])
-        return token, await db.query(claimed, {"token": token}) if taken else []
+        return token, await db.query(claimed, values) if taken else []
     except asyncio.CancelledError:
         # Whether the rows were taken is unknown, and only this call knows the token.
-        await asyncio.shield(db.batch([Step(release, {"token": token, "again_at": at})]))
+        await asyncio.shield(db.batch([Step(release, values | {"again_at": at})]))
         raise
 
 

@@ -2,11 +2,13 @@
 
 A claim has a lease: when its holder dies, the claim expires and the feed is due again. A holder that resumes after
 its lease finds another token in the row, and the claim check of its write rolls the write back.
+
+No index contains a column of the claim, so that PostgreSQL can claim a feed without writing its indexes. Claimed feeds
+are found by their ids, which the holder of a claim knows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from secrets import token_hex
 
 from sqlalchemy import bindparam, case, null, or_, select
 
@@ -16,7 +18,7 @@ from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.feeds.read_feeds import feeds_of_ids, to_feed
-from feedmill.store.leases import take_with_token
+from feedmill.store.leases import new_claim_token, take_with_token
 from feedmill.store.schema import feeds
 
 LEASE = timedelta(seconds=180)
@@ -40,11 +42,8 @@ TAKE = (
 TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
 # Without next_fetch_why, which only pages show: it takes most of the memory while ten thousand jobs wait.
 _CLAIMED_COLUMNS = [null().label(column.name) if column is feeds.c.next_fetch_why else column for column in feeds.c]
-CLAIMED = (
-    select(*_CLAIMED_COLUMNS)
-    .where(feeds.c.claim_token == bindparam("token"))
-    .order_by(feeds.c.next_fetch_at, feeds.c.id)
-)
+_claimed = (one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
+CLAIMED = select(*_CLAIMED_COLUMNS).where(*_claimed).order_by(feeds.c.next_fetch_at, feeds.c.id)
 # For a scheduler that passes the claims on: the worker reads the feed anyway.
 CLAIMED_MINIMAL = CLAIMED.with_only_columns(feeds.c.id, feeds.c.url, feeds.c.created_at)
 TAKE_OVER = (
@@ -55,12 +54,8 @@ TAKE_OVER = (
 BY_TOKEN = select(*_CLAIMED_COLUMNS).where(
     feeds.c.id == bindparam("feed_id"), feeds.c.claim_token == bindparam("token")
 )
-RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
-RELEASE_FEEDS = (
-    feeds.update()
-    .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
-    .values(claim_token=None, claimed_until=None)
-)
+RENEW = feeds.update().where(*_claimed).values(claimed_until=bindparam("until"))
+RELEASE = feeds.update().where(*_claimed).values(claim_token=None, claimed_until=None)
 FORGET_FAR_CLAIMS = (
     feeds.update()
     .where(feeds.c.claim_token.is_not(None), feeds.c.claimed_until > bindparam("far"))
@@ -71,9 +66,6 @@ FORGET_FAR_FETCHES = (
     .where(feeds.c.next_fetch_at > bindparam("far"))
     .values(next_fetch_at=bindparam("at"), next_fetch_why=message_to_stored(Message("schedule.clock_ahead")))
 )
-RELEASE_TOKEN = (
-    feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
-)
 # NULL, which the column rejects, unless the claim still holds: then the whole batch is rolled back.
 CLAIM_CHECK = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
@@ -81,7 +73,7 @@ CLAIM_CHECK = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 async def claim_due_feeds(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
     """Claims up to `most` due feeds, the longest waiting first."""
     due = await _due(db, now, most)
-    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED, RELEASE_TOKEN, due, now, lease)
+    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED, RELEASE, due, now, lease)
     return [Claim(to_feed(row), token) for row in rows]
 
 
@@ -98,13 +90,13 @@ async def is_any_feed_fetched(db: Database) -> bool:
 async def claim_due_feeds_minimal(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
     """As `claim_due_feeds`, for a scheduler that passes the claims on: the feeds have only their URLs."""
     due = await _due(db, now, most)
-    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED_MINIMAL, RELEASE_TOKEN, due, now, lease)
+    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED_MINIMAL, RELEASE, due, now, lease)
     return [Claim(Feed(row["id"], row["url"], from_iso(row["created_at"])), token) for row in rows]
 
 
 async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
     """Claims those of these feeds that are not claimed, due or not."""
-    token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE_TOKEN, ids, now, lease)
+    token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE, ids, now, lease)
     return [Claim(to_feed(row), token) for row in rows]
 
 
@@ -118,10 +110,10 @@ async def take_over_claims(
     db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
 ) -> list[Claim]:
     """Takes over the claims that `token` holds on these feeds, with a new token: only one of two callers gets them."""
-    new_token = token_hex(16)
+    new_token = new_claim_token()
     values = {"ids": as_list(list(ids)), "old": token, "token": new_token, "until": to_iso(now + lease)}
     [taken] = await db.batch([Step(TAKE_OVER, values)])
-    rows = await db.query(CLAIMED, {"token": new_token}) if taken else []
+    rows = await db.query(CLAIMED, values) if taken else []
     return [Claim(to_feed(row), new_token) for row in rows]
 
 
@@ -135,9 +127,9 @@ async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, Message]:
     return {id: ALREADY_RUNNING if id in existing_ids else FEED_DELETED for id in ids}
 
 
-async def renew_claims(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
-    """Renews the lease of all feeds claimed with `token`; how many there are."""
-    [held] = await db.batch([Step(RENEW, {"token": token, "until": to_iso(now + lease)})])
+async def renew_claims(db: Database, token: str, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> int:
+    """Renews the lease of those of these feeds that are claimed with `token`; how many there are."""
+    [held] = await db.batch([Step(RENEW, {"ids": as_list(list(ids)), "token": token, "until": to_iso(now + lease)})])
     return held
 
 
@@ -146,12 +138,13 @@ async def release_claims(db: Database, claims: Sequence[Claim]) -> None:
     by_token: dict[str, list[int]] = {}
     for claim in claims:
         by_token.setdefault(claim.token, []).append(claim.feed.id)
-    await db.batch([Step(RELEASE_FEEDS, {"ids": as_list(ids), "token": token}) for token, ids in by_token.items()])
+    await release_claimed_feeds(db, by_token)
 
 
-async def release_claim_tokens(db: Database, tokens: Sequence[str]) -> None:
-    """Releases all feeds claimed with these tokens, because their refreshes will not run."""
-    await db.batch([Step(RELEASE_TOKEN, [{"token": token} for token in tokens])])
+async def release_claimed_feeds(db: Database, ids_by_token: Mapping[str, Sequence[int]]) -> None:
+    """Releases those of these feeds that are still claimed with their token."""
+    rows = [{"ids": as_list(list(ids)), "token": token} for token, ids in ids_by_token.items()]
+    await db.batch([Step(RELEASE, row) for row in rows])
 
 
 async def repair_far_future_times(db: Database, now: datetime) -> None:

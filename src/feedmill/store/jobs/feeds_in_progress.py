@@ -31,10 +31,7 @@ _jobs = (
     .limit(MAX_FEEDS)
 )
 RUNNING = _jobs.where(one_of(feeds.c.id, "running")).order_by(feeds.c.id)
-# Compared with an empty text, so that the index of claims is used.
-CLAIMED_LAST = _jobs.where(feeds.c.claim_token > "", feeds.c.claimed_until > bindparam("now")).order_by(
-    feeds.c.claimed_until.desc(), feeds.c.id
-)
+CLAIMED_LAST = _jobs.where(feeds.c.claimed_until > bindparam("now")).order_by(feeds.c.claimed_until.desc(), feeds.c.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,10 +51,8 @@ feeds = table(
     Column("descriptor_sha256", Token),
     # The schedule. Without next_fetch_at it is never due (disabled, paused, at rest).
     timestamp("next_fetch_at"),
-    Column("next_fetch_why", LongText),
     Column("interval_seconds", Id),
     Column("usual_gap_seconds", Id),
-    Column("polling_hints", LongText),
     timestamp("last_fetched_at"),
     timestamp("last_success_at"),
     timestamp("last_entry_at"),
@@ -71,12 +69,16 @@ feeds = table(
     timestamp("certificate_until"),
     count("entry_count"),
     # The claim. A write without the claim sets `claim_check` to NULL, which violates a constraint and undoes its batch.
+    # In no index: then PostgreSQL can claim a feed without writing the indexes of its row.
     Column("claim_token", Token),
     timestamp("claimed_until"),
     flag("claim_check"),
     timestamp("created_at", required=True),
+    # Long, and mostly the same after a fetch. They stand behind what a fetch changes: PostgreSQL logs of a changed row
+    # what lies between the first and the last difference.
+    Column("next_fetch_why", LongText),
+    Column("polling_hints", LongText),
     Index("feeds_due", "next_fetch_at"),
-    Index("feeds_claimed", "claim_token"),
     Index("feeds_host", "host"),
 )
 
