@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 import tarfile
 import tomllib
@@ -24,6 +25,8 @@ from tests.services.server import ServiceMissing
 
 SOURCE = Path(feedmill.__file__).parent
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+# The target of a link or picture in Markdown.
+LINK = re.compile(r"\[[^\]]*\]\(([^)]+)\)")
 LOOPBACK = {"FEEDMILL_ALLOW_PRIVATE": "127.0.0.0/8", "FEEDMILL_HOST_GAP": "0"}
 FEED = b"""<rss version="2.0"><channel><title>Herons</title><link>http://herons.example/</link>
 <item><guid>1</guid><title>A grey heron</title><description>It stands in the water.</description></item>
@@ -61,8 +64,18 @@ def test_the_metadata_has_the_licence_the_readme_and_every_extra(wheel: Path) ->
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert (metadata["License-Expression"], metadata["License-File"]) == ("MIT", "LICENSE")
-    assert metadata.get_payload() == (ROOT / "README.md").read_text()
     assert set(metadata.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
+
+
+def test_pictures_and_links_of_the_readme_have_whole_addresses_on_the_package_index(wheel: Path) -> None:
+    readme = str(_metadata(wheel).get_payload())
+
+    targets = [re.sub(r"^https://[^/]+/feedmill/feedmill/(blob/)?main/", "", each) for each in LINK.findall(readme)]
+    relative = LINK.findall((ROOT / "README.md").read_text())
+
+    assert "![A tour" in readme
+    assert targets == relative
+    assert not [each for each in LINK.findall(readme) if not each.startswith(("https://", "http://", "#"))]
 
 
 def test_the_source_archive_has_no_tests(wheel: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from feedmill import __version__
 from feedmill.app import App
 from feedmill.archive.backup.check import check_backup
 from feedmill.archive.backup.load import load_backup
@@ -50,6 +51,15 @@ def test_a_released_migration_never_changes(version: str) -> None:
     now = {name: file_hash(MIGRATIONS / name) for name in files if (MIGRATIONS / name).exists()}
 
     assert now == files, "make a new migration instead: docs/contributing/change-the-schema.md"
+
+
+def test_a_version_with_new_migrations_is_no_release() -> None:
+    """Two schemas would have the same version: see the last step of docs/contributing/release.md."""
+    frozen = {file for files in read_releases().values() for file in files}
+
+    new = [path.name for path in MIGRATIONS.glob("*.sql") if path.name not in frozen]
+
+    assert not new or __version__ not in read_releases()
 
 
 def test_every_release_has_its_data() -> None:
