@@ -50,14 +50,19 @@ class SmallLibrary:
         await self.db.batch([Step(insert(folder_subscriptions, "folder_id", "subscription_id"), rows)])
         return int(found["id"])
 
-    async def arrive(self, feed_id: int, *titles: str, at: datetime | None = None, **more: Any) -> list[int]:
+    async def arrive(
+        self, feed_id: int, *titles: str, at: datetime | None = None, defers_unread: bool = False, **more: Any
+    ) -> list[int]:
         """New entries of the feed; their ids."""
         number = next(self._numbers)
         new = [
             new_entry(title, at or NOW - 30 * DAY + HOUR * (number + place), **more)
             for place, title in enumerate(titles)
         ]
-        await self.db.batch(steps_to_add_entries(feed_id, f"refresh {number}", new, to_iso(self.now), in_feed=True))
+        token, at_once = f"refresh {number}", to_iso(self.now)
+        await self.db.batch(
+            steps_to_add_entries(feed_id, token, new, at_once, in_feed=True, defers_unread=defers_unread)
+        )
         found = await self.db.query(select(entries.c.id, entries.c.title).where(entries.c.feed_id == feed_id))
         by_title = {row["title"]: int(row["id"]) for row in found}
         return [by_title[title] for title in titles]

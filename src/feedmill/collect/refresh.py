@@ -40,11 +40,12 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, RefreshDecision, Unchanged
+from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, RefreshDecision, Unchanged, Updated
 from feedmill.model.syndication.push import PushedBody
 from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.deferred_entries import is_popular
 from feedmill.store.entries.known_entries import find_gone_entries, find_known_entries
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.record_refresh import record_refresh
@@ -285,6 +286,8 @@ async def _record(
     that too, a failure of this feed is recorded instead. Returns the decision that was written.
     """
     fields = {"feed_id": claim.feed.id, "feed_url": claim.feed.url}
+    if isinstance(decision, Updated) and decision.changes.new and await is_popular(tools.db, claim.feed.id):
+        decision = replace(decision, defers_unread=True)
     try:
         await _write(tools.db, claim, decision, extra_writers)
         return decision

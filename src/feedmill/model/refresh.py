@@ -211,7 +211,8 @@ class Updated:
     """A new body, parsed. `truncated`: it is incomplete, and only its complete entries are used.
 
     `is_push`: a hub pushed it, and it may lack entries that are in the feed. `pushed_until`: a hub pushes what is new
-    until then; None if nothing shows that it does.
+    until then; None if nothing shows that it does. `defers_unread`: the feed has so many subscribers that the unread
+    rows of each are added when they read.
     """
 
     stats: FetchStats
@@ -230,6 +231,7 @@ class Updated:
     truncated: bool = False
     is_push: bool = False
     pushed_until: datetime | None = None
+    defers_unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

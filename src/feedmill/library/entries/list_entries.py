@@ -25,8 +25,7 @@ from feedmill.model.entry_marks import EntryLabel
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.count_new import count_new_entries
-from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page
-from feedmill.store.entries.sync.missing_ids import newest_entry_id
+from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page, newest_listed_id
 from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
 from feedmill.store.filters.raised_entries import find_raised, raised_until
 
@@ -192,7 +191,7 @@ async def list_raised(db: Database, user_id: int, query: EntryListQuery, now: da
     shown = found[: query.most]
     items = await entry_summaries(db, user_id, [each.entry_id for each in shown])
     next_page = to_list_cursor(ListCursor(shown[-1])) if len(found) > query.most else None
-    return EntryListPage(items, next_page, await newest_entry_id(db), len(items))
+    return EntryListPage(items, next_page, await newest_listed_id(db, user_id), len(items))
 
 
 async def count_news(db: Database, user_id: int, wanted: EntryListQuery, after: int) -> int:

@@ -25,6 +25,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.add_entries import steps_to_add_images
+from feedmill.store.entries.fill_deferred_entries import steps_to_fill_subscriptions
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
 from feedmill.store.filters.active_filters import NO_NAMES, filtering_subscribers, names_of_subscriptions
 from feedmill.store.filters.apply_filters import LabelledEntry, steps_to_block_entries, steps_to_label_entries
@@ -35,6 +36,8 @@ from feedmill.store.subscriptions.feed_settings import SubscriberSettings, setti
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
 
 PREVIEWED = 50
+
+NOT_UNREAD = (FilterAction.READ, FilterAction.HIDE)
 
 # By subscription, the guids of what its rules block.
 BlockedGuids = dict[int, frozenset[str]]
@@ -67,11 +70,18 @@ async def filter_writes(
     size = text_size(decision.changes.new) * (1 + sum(len(each.plan.without_words) for each in filters) // 10)
     blocked, matched = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters)
     return [
+        *(steps_to_fill_subscriptions(feed.id, _hiding(blocked, matched)) if decision.defers_unread else ()),
         *_rule_steps(feed.id, subscribers, decision.changes.new, blocked),
         *_full_text_steps(feed.id, subscribers, blocked, decision),
         *steps_to_record_matches(feed.id, claim.token, matched, now, now + later_for),
         *_image_steps(feed, decision, matched),
     ]
+
+
+def _hiding(blocked: BlockedGuids, matched: Sequence[MatchedFilter]) -> set[int]:
+    """The subscriptions that have some of the new entries not unread."""
+    changing = {each.subscription_id for each in matched if any(action in NOT_UNREAD for action, _ in each.changes)}
+    return changing | {subscription_id for subscription_id, guids in blocked.items() if guids}
 
 
 async def filters_of_subscribers(db: Database, feed_id: int, now: datetime) -> list[SubscriberFilters]:

@@ -22,6 +22,7 @@ from feedmill.library.filters.try_filter import count_stored_matches
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.filters.entry_filter import EntryFilter
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.entries.visible_entries import visible_entries
 from feedmill.store.filters.apply_to_stored import StoredMatches, steps_to_apply
 from feedmill.store.filters.effects import EffectsToUndo, count_affected_entries, next_effects
@@ -104,6 +105,7 @@ class FilterJobWorker:
 
     async def _work_on(self, job: ClaimedFilterJob) -> int:
         """Does chunks until the job has ended or its turn is over."""
+        await fill_deferred(self.db, job.user_id)
         work = await (self._applying(job) if job.kind == "apply" else self._undoing(job))
         ends_at = time.monotonic() + self.turn.total_seconds()
         chunks = 1

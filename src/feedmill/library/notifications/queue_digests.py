@@ -8,6 +8,7 @@ from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.users.preferences import stored_zone
 from feedmill.model.entry_lists import EntryView
 from feedmill.model.notifications.notification_target import DigestPeriod, DueDigest
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.notifications.digests import due_digests, record_digest
 
 HOUR = 7
@@ -28,6 +29,7 @@ async def queue_due_digests(tools: OutboundTools) -> int:
 async def _queue(tools: OutboundTools, due: DueDigest) -> None:
     now = tools.clock()
     wanted = EntryListQuery(EntryView.UNREAD, most=MOST_ENTRIES, since=now - due.period.length)
+    await fill_deferred(tools.db, due.user_id)
     found = await list_entries(tools.db, due.user_id, wanted, now)
     next_at = next_digest_at(due.period, time_zone(stored_zone(due.user_settings)), now)
     await record_digest(tools.db, due, [entry.id for entry in found.items], next_at or now, now)

@@ -6,6 +6,7 @@ from feedmill.library.outbound_tools import OutboundTools
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.run_search import SearchRequest, run_search
 from feedmill.model.notifications.notification_target import WatchedSearch
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.notifications.watched_searches import claim_check, due_searches, record_hits
 
 CHECK_EVERY = timedelta(minutes=2)
@@ -24,6 +25,7 @@ async def check_due_searches(tools: OutboundTools) -> int:
 
 
 async def _check(tools: OutboundTools, search: WatchedSearch) -> None:
+    await fill_deferred(tools.db, search.user_id)
     request = SearchRequest(search.query, order="date", most=MOST_HITS)
     try:
         found = await run_search(tools.db, search.user_id, request, tools.clock())

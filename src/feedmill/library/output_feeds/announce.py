@@ -23,6 +23,7 @@ from feedmill.model.user import POOLS, READ, Caller
 from feedmill.outbound.fetch_limits import FetchLimits
 from feedmill.outbound.redirects import RequestPayload
 from feedmill.store.database import Step
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.output_feeds.announcements import (
     Announcement,
     postpone_announcement,
@@ -96,6 +97,7 @@ class FeedAnnouncer:
         """What the first page of the feed is like; None if nobody can read it now."""
         if not due.is_of_active_user:
             return None
+        await fill_deferred(self.tools.db, due.user.id)
         owner = Caller(due.user, frozenset({READ, POOLS}))
         try:
             return (await read_output_page(self.tools.db, owner, due.feed, None, USUAL_ENTRIES, now)).digest

@@ -14,6 +14,7 @@ from feedmill.library.users.sign_in_limits import AttemptSource, count_attempt
 from feedmill.model.syndication.output_feed import OutputFeed, OutputList, OutputListKind
 from feedmill.model.user import POOLS, READ, Caller, RequestOrigin
 from feedmill.store.database import Database
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.output_feeds.output_feeds import (
     OutputFeedHolder,
     add_output_feed,
@@ -93,17 +94,18 @@ async def open_output_feed(
     if not found.is_active:
         raise NotFound(Message("error.no_such_output_feed"))
     await record_output_feed_use(db, found.feed, origin, now)
-    return _reader(found), found.feed
+    return await _reader(db, found), found.feed
 
 
 async def owner_of_output_feed(db: Database, output_feed_id: int, now: datetime) -> Caller | None:
     """The owner of a valid output feed; None if there is none with this id."""
     found = await find_valid_output_feed(db, output_feed_id, now)
-    return None if found is None else _reader(found)
+    return None if found is None else await _reader(db, found)
 
 
-def _reader(found: OutputFeedHolder) -> Caller:
+async def _reader(db: Database, found: OutputFeedHolder) -> Caller:
     """Whoever reads the feed: its owner, with no more than the right to read and to take from pools."""
+    await fill_deferred(db, found.user.id)
     return Caller(found.user, frozenset({READ, POOLS}))
 
 

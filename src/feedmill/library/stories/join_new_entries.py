@@ -18,9 +18,14 @@ from feedmill.model.refresh import EntryDiff, NewEntry, RefreshDecision, Updated
 from feedmill.model.stories.signature import StoryEntry, StorySignature
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.fill_deferred_entries import steps_to_fill_subscriptions
 from feedmill.store.feeds.fetch_log import step_to_set_log_message
 from feedmill.store.search.index import text_size, tokenize_entry
-from feedmill.store.stories.drop_read_copies import steps_to_drop_unread, steps_to_drop_unread_of
+from feedmill.store.stories.drop_read_copies import (
+    steps_to_drop_deferred,
+    steps_to_drop_unread,
+    steps_to_drop_unread_of,
+)
 from feedmill.store.stories.index_new_entries import IndexedEntry, steps_to_index_new_entries
 from feedmill.store.stories.story_reading import StoryReading, reading_of_subscribers
 
@@ -62,10 +67,13 @@ async def story_writes(db: Database, claim: Claim, decision: RefreshDecision, /)
         for each in placed
         if each.entry.guid not in repeated and (found := each.copies_in_other_feeds(feed_id))
     }
+    read = await _read_guids(db, feed_id, copies)
+    deferred = decision.defers_unread
     return [
         *steps_to_index_new_entries(db.dialect_name, feed_id, [_indexed(each) for each in placed]),
-        *steps_to_drop_unread(feed_id, sorted(repeated)),
-        *steps_to_drop_unread_of(feed_id, await _read_guids(db, feed_id, copies)),
+        *(steps_to_fill_subscriptions(feed_id, read) if deferred else ()),
+        *(steps_to_drop_deferred if deferred else steps_to_drop_unread)(feed_id, sorted(repeated)),
+        *steps_to_drop_unread_of(feed_id, read),
         *(_log_repeated(feed_id, decision, len(repeated)) if repeated else ()),
     ]
 

@@ -14,6 +14,7 @@ from feedmill.library.users.readable_secrets import new_readable_secret
 from feedmill.library.users.sign_in_limits import AttemptSource, count_attempt
 from feedmill.model.user import READ, WRITE, AppPassword, Caller, RequestOrigin, User
 from feedmill.store.database import Database
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.users.api_keys import secret_digest
 from feedmill.store.users.app_passwords import (
     add_app_password,
@@ -93,6 +94,7 @@ def fever_key(name: str, password: str) -> str:
 
 async def _caller(db: Database, user: User, password: AppPassword, origin: RequestOrigin, now: datetime) -> Caller:
     await record_app_password_use(db, user, password, origin, now)
+    await fill_deferred(db, user.id)
     return Caller(user, APP_SCOPES, app_password=password)
 
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from feedmill.model.user import Caller
 from feedmill.store.database import Database
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.users.api_keys import API_KEY_PREFIX, find_api_key_holder, record_api_key_use, secret_digest
 from feedmill.store.users.sessions import (
     SessionHolder,
@@ -34,6 +35,7 @@ async def caller_of_api_key(db: Database, secret: str, now: datetime) -> Caller 
         return None
     user, key = holder
     await record_api_key_use(db, user, key, now)
+    await fill_deferred(db, user.id)
     # A key that was made by an admin loses that scope when its owner does.
     return Caller(user, frozenset(key.scopes) & user.scopes, api_key=key)
 
@@ -42,4 +44,5 @@ async def _session_caller(db: Database, holder: SessionHolder | None, now: datet
     if holder is None:
         return None
     await record_session_use(db, holder, now)
+    await fill_deferred(db, holder.user.id)
     return Caller(holder.user, holder.user.scopes, holder.session_id)

@@ -18,6 +18,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
+from feedmill.store.entries.deferred_entries import is_popular
 from feedmill.store.entries.newest_texts import is_newest_revision
 from feedmill.store.feeds.claims import CLAIM_CHECK, LEASE
 from feedmill.store.feeds.record_refresh import write_if_claimed
@@ -86,14 +87,18 @@ async def record_restore(
     db: Database, claim: Claim, changes: RestoreChanges, now: datetime, extra: Sequence[Step] = ()
 ) -> None:
     """Writes the changes in one batch and keeps the claim; raises `ClaimLost` if it was lost."""
-    steps = await run_in_thread_if_large(text_size([*changes.new, *changes.revised]), _steps, claim, changes, now)
+    defers_unread = bool(changes.new) and await is_popular(db, claim.feed.id)
+    size = text_size([*changes.new, *changes.revised])
+    steps = await run_in_thread_if_large(size, _steps, claim, changes, now, defers_unread)
     await write_if_claimed(db, claim, [*steps, *extra])
 
 
-def _steps(claim: Claim, changes: RestoreChanges, now: datetime) -> list[Step]:
+def _steps(claim: Claim, changes: RestoreChanges, now: datetime, defers_unread: bool) -> list[Step]:
     at = to_iso(changes.at)
     # A token for this body, which tells its new entries from those of the body before.
-    new = steps_to_add_entries(claim.feed.id, token_hex(16), changes.new, at, in_feed=changes.is_current)
+    new = steps_to_add_entries(
+        claim.feed.id, token_hex(16), changes.new, at, in_feed=changes.is_current, defers_unread=defers_unread
+    )
     return [
         Step(FEED_RESTORED, _feed_values(claim, changes, now)),
         *new,

@@ -12,6 +12,7 @@ from feedmill.model.refresh import IndexedWords, NewEntry, Revision
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.entries.deferred_entries import steps_to_defer
 from feedmill.store.schema import entries, image_tasks, revisions, subscriptions, unread, users
 from feedmill.store.search.index import steps_to_index_entries, steps_to_index_revisions
 
@@ -93,11 +94,13 @@ def steps_to_add_entries(
     at: str,
     *,
     in_feed: bool,
+    defers_unread: bool = False,
     words: Mapping[str, IndexedWords] = NO_WORDS,
 ) -> list[Step]:
     """The steps that store the new entries of the refresh with this token, first seen at `at`.
 
-    `words` has the indexed words of those that were tokenized already, by guid.
+    `defers_unread`: their unread rows are added when the subscribers read. `words` has the indexed words of those that
+    were tokenized already, by guid.
     """
     if not new:
         return []
@@ -108,20 +111,18 @@ def steps_to_add_entries(
         "first_seen_at": at,
         "last_seen_at": at,
     }
-    unread_params = {
-        "feed_id": feed_id,
-        "token": token,
-        "guids": as_list([entry.guid for entry in new]),
-        "new_entries": len(new),
-    }
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
         *steps_to_index_entries(feed_id, new, words),
         *steps_to_add_images(feed_id, new, at),
-        # Counts first: mark-all-read takes the same rows first, so the two run one after the other.
-        Step(COUNT_UNREAD, unread_params),
-        Step(UNREAD, unread_params),
+        *(steps_to_defer if defers_unread else _steps_to_add_unread)(feed_id, token, [entry.guid for entry in new]),
     ]
+
+
+def _steps_to_add_unread(feed_id: int, token: str, guids: Sequence[str]) -> list[Step]:
+    params = {"feed_id": feed_id, "token": token, "guids": as_list(list(guids)), "new_entries": len(guids)}
+    # Counts first: mark-all-read takes the same rows first, so the two run one after the other.
+    return [Step(COUNT_UNREAD, params), Step(UNREAD, params)]
 
 
 def steps_to_add_images(feed_id: int, new: Sequence[NewEntry], at: str) -> list[Step]:

@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, func, select
 
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.entries.deferred_entries import newest_deferred
 from feedmill.store.schema import entries, feeds, subscriptions, unread, users
 
 # The most feeds, and the most entries of them, that one batch makes unread.
@@ -21,7 +22,9 @@ SUBSCRIBED = (
 _these = (subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids"))
 # Locks the feeds and counts first, as a refresh does, so that each sees what the other wrote.
 LOCK_FEEDS = feeds.update().where(one_of(feeds.c.id, "feed_ids")).values(claim_check=0)
-LOCK_COUNTS = subscriptions.update().where(*_these).values(unread_count=0)
+LOCK_COUNTS = (
+    subscriptions.update().where(*_these).values(unread_count=0, filled_to=newest_deferred(subscriptions.c.feed_id))
+)
 FILL = InsertNew(unread).from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
     select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)

@@ -36,6 +36,7 @@ from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView, ListPo
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.deferred_entries import OLDEST_LACKING
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user
 from feedmill.store.entries.visible_entries import ListedEntry, select_listed_entries, to_listed_entries
 from feedmill.store.literal_limits import literal_number, round_limit_up
@@ -64,10 +65,12 @@ MARKED_AT = {
 # Rows that are read at once when many before them were passed over.
 LARGEST_PART = 201
 
-# Read in the same statement as the page: no later entry can be in the page.
+# Read in the same statement as the page: no later entry can be in the page. It ends before the user's deferred entries,
+# which came after their list was filled: the page lacks them.
 _last = entries.alias("last")
-_newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
-NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
+_newest = func.coalesce(OLDEST_LACKING - 1, select(func.max(_last.c.id)).scalar_subquery(), 0)
+_newest_id = _newest.label("newest_id")
+NEWEST_ID = select(_newest.label("newest_id"))
 
 
 class ListPage(NamedTuple):
@@ -143,9 +146,14 @@ async def find_entry_page(db: Database, user_id: int, list_range: ListRange, now
         if len(places) >= list_range.most:
             break
     if newest_id is None:
-        [newest] = await db.query(NEWEST_ID)
-        newest_id = newest["newest_id"]
+        newest_id = await newest_listed_id(db, user_id)
     return ListPage(places[: list_range.most], newest_id)
+
+
+async def newest_listed_id(db: Database, user_id: int) -> int:
+    """The newest entry up to which the user's lists are complete."""
+    [newest] = await db.query(NEWEST_ID, {"of_user": user_id})
+    return int(newest["newest_id"])
 
 
 async def find_positions(db: Database, user_id: int, list_range: ListRange, now: datetime) -> list[ListPosition]:

@@ -17,6 +17,7 @@ from feedmill.store.archive.object_garbage import RECORD
 from feedmill.store.chunks import CHUNK_SIZE
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.entries.fill_deferred_entries import steps_to_forget_deferred
 from feedmill.store.schema import (
     entries,
     feeds,
@@ -94,7 +95,7 @@ async def remove_feed(db: Database, feed_id: int, now: datetime, objects: Sequen
     """Deletes the feed with all its data; `objects` are keys of further objects that belong to it."""
     await stop_feed(db, feed_id, Message("schedule.being_removed"))
     params = {"feed_id": feed_id, "at": to_iso(now)}
-    await db.batch([Step(FORGET_UNREAD, params)])
+    await db.batch([*steps_to_forget_deferred(feed_id), Step(FORGET_UNREAD, params)])
     while some := await db.query(SOME_ENTRIES, params):
         ids = {"ids": as_list([row["id"] for row in some]), "at": to_iso(now)}
         await db.batch([Step(IMAGES_TO_GARBAGE, ids), Step(DROP_POOL_ITEMS, ids), Step(DROP_ENTRIES, ids)])

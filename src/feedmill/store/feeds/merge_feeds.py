@@ -17,6 +17,7 @@ from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.archive.retention import LOCK_SUBSCRIPTIONS
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list
+from feedmill.store.entries.fill_deferred_entries import steps_to_fill_all
 from feedmill.store.feeds import merge_statements as sql
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.apply_subscriber_settings import (
@@ -122,6 +123,7 @@ async def merge_feeds(db: Database, merge: Merge, now: datetime, extra: Sequence
         [
             *[step_to_lock_feed(feed_id) for feed_id in sorted((merge.source, merge.target))],
             Step(LOCK_SUBSCRIPTIONS, {"feeds": as_list([merge.source, merge.target])}),
+            *[step for feed_id in (merge.source, merge.target) for step in steps_to_fill_all(feed_id)],
             *_steps_for_states(found, params),
             Step(sql.ADD_UNSEEN, params),
             *_steps_for_entries(found, params),

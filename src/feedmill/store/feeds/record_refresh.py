@@ -200,7 +200,13 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         *_moved(claim, updated.move, stats),
         *steps_to_change_guids(claim.feed.id, changes.changed_guids, to_iso(stats.at)),
         *steps_to_add_entries(
-            claim.feed.id, claim.token, changes.new, to_iso(stats.at), in_feed=True, words=changes.words
+            claim.feed.id,
+            claim.token,
+            changes.new,
+            to_iso(stats.at),
+            in_feed=True,
+            defers_unread=updated.defers_unread,
+            words=changes.words,
         ),
         *steps_to_add_revisions(changes.revised, to_iso(stats.at)),
         *_seen(changes, stats),

@@ -5,12 +5,14 @@ from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodie
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.bookmarks import bookmarks
 from feedmill.store.schema.entries import (
+    deferred_entries,
     entries,
     entry_labels,
     full_text_tasks,
     full_texts,
     labels,
     playback_positions,
+    popular_feeds,
     revisions,
     states,
     tombstones,
@@ -60,6 +62,7 @@ __all__ = [
     "batches",
     "blocked_hosts",
     "bookmarks",
+    "deferred_entries",
     "deliveries",
     "entries",
     "entry_labels",
@@ -97,6 +100,7 @@ __all__ = [
     "pool_lists",
     "pool_source_tables",
     "pool_texts",
+    "popular_feeds",
     "raw_bodies",
     "recovery_codes",
     "revisions",

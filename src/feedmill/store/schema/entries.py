@@ -29,6 +29,22 @@ unread = table(
     sqlite_with_rowid=False,
 )
 
+# New entries of popular feeds, for whose subscribers no rows of `unread` were written when they were stored. Each
+# subscription says how far its rows were added (`subscriptions.filled_to`).
+deferred_entries = table(
+    "deferred_entries",
+    belongs_to("entries", name="entry_id", primary_key=True, autoincrement=False),
+    belongs_to("feeds"),
+    Index("deferred_entries_of_feed", "feed_id", "entry_id"),
+)
+
+# The feeds of deferred entries, each with the largest id of those that it ever had.
+popular_feeds = table(
+    "popular_feeds",
+    belongs_to("feeds", primary_key=True, autoincrement=False),
+    Column("newest_id", Id, nullable=False, server_default="0"),
+)
+
 unread_lists = table(
     "unread_lists",
     key(),

@@ -17,6 +17,8 @@ subscriptions = table(
     flag("same_story_once", default=True),
     # Updated in each batch that changes it, so that the sidebar never scans entries.
     count("unread_count"),
+    # The id of an entry: deferred entries up to it are in the unread list, or were left out of it.
+    Column("filled_to", Id, nullable=False, server_default="0"),
     Column("settings", LongText),
     timestamp("created_at", required=True),
     UniqueConstraint("user_id", "feed_id", name="subscriptions_once"),

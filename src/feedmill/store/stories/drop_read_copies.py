@@ -13,7 +13,7 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.filters.apply_filters import DROP_UNREAD
 from feedmill.store.json_rows import as_rows, json_rows
-from feedmill.store.schema import entries, subscriptions, unread, users
+from feedmill.store.schema import deferred_entries, entries, subscriptions, unread, users
 
 _of_feed = subscriptions.c.feed_id == bindparam("feed")
 _named = and_(entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
@@ -32,6 +32,19 @@ _lists = select(users.c.unread_list_id).join(subscriptions, subscriptions.c.user
 # By the primary key, because there is no index by entry; `+ 0` keeps SQLite from probing every pair.
 DROP_FOR_ALL = unread.delete().where(
     unread.c.list_id.in_(_lists),
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(_named)),
+    (unread.c.entry_id + 0).in_(select(entries.c.id).where(_named)),
+)
+
+# Of a popular feed: what was deferred is added for nobody. Some subscribers have their rows already.
+DROP_DEFERRED = deferred_entries.delete().where(
+    deferred_entries.c.feed_id == bindparam("feed"), deferred_entries.c.entry_id.in_(select(entries.c.id).where(_named))
+)
+_first = select(func.min(entries.c.id)).where(_named).scalar_subquery()
+_was_filled = subscriptions.c.filled_to >= _first
+UNCOUNT_FOR_FILLED = UNCOUNT_FOR_ALL.where(_was_filled)
+DROP_FOR_FILLED = unread.delete().where(
+    unread.c.list_id.in_(_lists.where(_was_filled)),
     unread.c.sort_at.in_(select(entries.c.sort_at).where(_named)),
     (unread.c.entry_id + 0).in_(select(entries.c.id).where(_named)),
 )
@@ -58,6 +71,13 @@ def steps_to_drop_unread(feed_id: int, guids: Sequence[str]) -> list[Step]:
     """These entries of the feed are unread for nobody."""
     params = {"feed": feed_id, "guids": as_list(list(guids))}
     return [Step(UNCOUNT_FOR_ALL, params), Step(DROP_FOR_ALL, params)] if guids else []
+
+
+def steps_to_drop_deferred(feed_id: int, guids: Sequence[str]) -> list[Step]:
+    """As `steps_to_drop_unread`, for entries whose unread rows were deferred."""
+    params = {"feed": feed_id, "guids": as_list(list(guids))}
+    statements = (DROP_DEFERRED, UNCOUNT_FOR_FILLED, DROP_FOR_FILLED)
+    return [Step(statement, params) for statement in statements] if guids else []
 
 
 def steps_to_drop_unread_of(feed_id: int, guids_by_subscription: Mapping[int, Sequence[str]]) -> list[Step]:

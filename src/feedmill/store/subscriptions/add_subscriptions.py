@@ -14,6 +14,7 @@ from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
+from feedmill.store.entries.deferred_entries import newest_deferred
 from feedmill.store.feeds.add_feeds import WAKE, NewFeed, step_to_add_feeds
 from feedmill.store.feeds.apply_subscriber_settings import steps_to_apply_subscriber_options
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
@@ -22,7 +23,9 @@ from feedmill.store.subscriptions.feed_settings import STORED_SETTINGS, UPDATE_S
 from feedmill.store.subscriptions.unread_entries import steps_to_fill_unread
 
 _feed_of_url = select(feeds.c.id).where(feeds.c.url == bindparam("url")).scalar_subquery()
-ADD = insert_new(subscriptions, "user_id", *STORED_SETTINGS, "created_at").values(feed_id=_feed_of_url)
+ADD = insert_new(subscriptions, "user_id", *STORED_SETTINGS, "created_at").values(
+    feed_id=_feed_of_url, filled_to=newest_deferred(_feed_of_url)
+)
 FILE = insert_selected(
     folder_subscriptions,
     select(folders.c.id.label("a"), subscriptions.c.id.label("b")).where(

@@ -13,6 +13,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
+from feedmill.store.entries.deferred_entries import newest_deferred
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.apply_subscriber_settings import (
     RESCHEDULE,
@@ -38,6 +39,17 @@ FILE = insert_selected(
 )
 SET_HTTP_OPTIONS = feeds.update().where(feeds.c.url == bindparam("of_url")).values(http_options=bindparam("options"))
 
+# What was deferred while a subscription was paused is not added when it resumes.
+SKIP_WHILE_PAUSED = (
+    subscriptions.update()
+    .where(
+        subscriptions.c.id == bindparam("subscription"),
+        subscriptions.c.user_id == bindparam("of_user"),
+        subscriptions.c.paused == 1,
+    )
+    .values(filled_to=newest_deferred(subscriptions.c.feed_id))
+)
+
 
 async def change_subscription(
     db: Database,
@@ -53,6 +65,7 @@ async def change_subscription(
     one = {"subscription": subscription.id, "of_user": user_id, "feed": subscription.feed_id}
     steps = [
         step_to_lock_feed(subscription.feed_id),
+        Step(SKIP_WHILE_PAUSED, one),
         *steps_to_change_settings(user_id, subscription.id, before, settings),
     ]
     if folder_ids is not None:

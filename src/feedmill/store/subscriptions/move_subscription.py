@@ -8,6 +8,7 @@ from feedmill.i18n.messages import message_to_stored
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.deferred_entries import newest_deferred
 from feedmill.store.feeds.add_feeds import NewFeed, step_to_add_feeds
 from feedmill.store.feeds.apply_subscriber_settings import steps_after_unsubscribe
 from feedmill.store.schema import feeds, subscriptions
@@ -23,7 +24,7 @@ _feed_of_url = select(feeds.c.id).where(feeds.c.url == bindparam("url")).scalar_
 MOVE = (
     subscriptions.update()
     .where(subscriptions.c.id == bindparam("subscription_id"), subscriptions.c.user_id == bindparam("of_user"))
-    .values(feed_id=_feed_of_url, unread_count=0)
+    .values(feed_id=_feed_of_url, unread_count=0, filled_to=newest_deferred(_feed_of_url))
 )
 WAKE_URL = (
     feeds.update()

@@ -1,0 +1,173 @@
+"""Adds the deferred entries of popular feeds to unread lists: for a user who reads, or for subscribers of one feed.
+
+Whoever reads or changes the unread entries of a user calls `fill_deferred` first;
+`tests/architecture/test_unread_readers.py` names the callers. The subscriptions are locked first, and each says how far
+it was filled: of two processes that fill the same list, the second adds nothing.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Column, FromClause, Integer, and_, bindparam, exists, func, select
+from sqlalchemy.sql import Executable
+
+from feedmill.errors import DatabaseUnavailable
+from feedmill.lazy_loggers import get_logger
+from feedmill.store.columns import Id
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_selected, one_of
+from feedmill.store.entries.deferred_entries import (
+    filling,
+    lacks_row,
+    may_lack_rows,
+    newest_deferred,
+    with_popular_feed,
+)
+from feedmill.store.json_rows import as_rows, json_rows
+from feedmill.store.schema import deferred_entries, entries, popular_feeds, states, subscriptions, unread, users
+
+log = get_logger(__name__)
+
+# The most rows that one batch adds.
+CHUNK_SIZE = 10_000
+
+LACKING = (
+    select(filling.c.id, popular_feeds.c.newest_id)
+    .select_from(with_popular_feed)
+    .where(may_lack_rows)
+    .order_by(filling.c.id)
+)
+END_OF_CHUNK = (
+    select(deferred_entries.c.entry_id)
+    .select_from(with_popular_feed.join(deferred_entries, lacks_row))
+    .where(may_lack_rows)
+    .order_by(deferred_entries.c.entry_id)
+    .limit(1)
+    .offset(bindparam("skipped", type_=Integer))
+)
+
+
+def _statements_to_add(targets: FromClause) -> tuple[Executable, Executable]:
+    """Counts and adds the missing rows of subscriptions, each up to an entry; `targets` has both ids.
+
+    A row can be there already, and an entry can be read, if the user marked it before the list was filled.
+    """
+    is_there = and_(
+        unread.c.list_id == users.c.unread_list_id,
+        unread.c.sort_at == entries.c.sort_at,
+        unread.c.entry_id == entries.c.id,
+    )
+    is_read = exists().where(
+        states.c.user_id == users.c.id, states.c.entry_id == entries.c.id, states.c.read_at.is_not(None)
+    )
+    lacking = and_(
+        deferred_entries.c.feed_id == filling.c.feed_id,
+        deferred_entries.c.entry_id > filling.c.filled_to,
+        deferred_entries.c.entry_id <= targets.c.up_to,
+    )
+    source = (
+        targets.join(filling, filling.c.id == targets.c.subscription_id)
+        .join(users, users.c.id == filling.c.user_id)
+        .join(deferred_entries, lacking)
+        .join(entries, entries.c.id == deferred_entries.c.entry_id)
+        .outerjoin(unread, is_there)
+    )
+    which = (filling.c.paused == 0, unread.c.entry_id.is_(None), ~is_read)
+    coming = (
+        select(filling.c.id.label("of_subscription"), func.count().label("n"))
+        .select_from(source)
+        .where(*which)
+        .group_by(filling.c.id)
+        .subquery("coming")
+    )
+    count = (
+        subscriptions.update()
+        .where(subscriptions.c.id == coming.c.of_subscription)
+        .values(unread_count=subscriptions.c.unread_count + coming.c.n)
+    )
+    columns = (
+        users.c.unread_list_id.label("a"),
+        entries.c.sort_at.label("b"),
+        entries.c.id.label("c"),
+        filling.c.id.label("d"),
+    )
+    return count, insert_selected(unread, select(*columns).select_from(source).where(*which))
+
+
+# --- of a user ---------------------------------------------------------------------------------------------
+
+_listed = json_rows("targets", Column("subscription_id", Id), Column("up_to", Id))
+LOCK = (
+    select(subscriptions.c.id)
+    .where(subscriptions.c.id.in_(select(_listed.c.subscription_id)))
+    .order_by(subscriptions.c.id)
+    .with_for_update()
+)
+MOVE_ON = (
+    subscriptions.update()
+    .where(subscriptions.c.id == _listed.c.subscription_id, subscriptions.c.filled_to < _listed.c.up_to)
+    .values(filled_to=_listed.c.up_to)
+)
+FILL_LISTED = (LOCK, *_statements_to_add(_listed), MOVE_ON)
+
+
+async def fill_deferred(db: Database, user_id: int) -> None:
+    """Brings the user's unread list up to date. A database that cannot be written to does not stop the caller."""
+    try:
+        while lacking := await db.query(LACKING, {"of_user": user_id}):
+            params = {"of_user": user_id, "skipped": CHUNK_SIZE - 1}
+            end = await db.query(END_OF_CHUNK, params)
+            up_to = end[0]["entry_id"] if end else max(row["newest_id"] for row in lacking)
+            await _fill(db, [(row["id"], min(row["newest_id"], up_to)) for row in lacking])
+            if not end:
+                return
+    except DatabaseUnavailable as error:
+        log.warning("unread_list_not_filled", user_id=user_id, reason=str(error))
+
+
+async def _fill(db: Database, targets: Sequence[tuple[int, int]]) -> None:
+    """`targets`: the subscriptions, each with the last entry to add."""
+    for some in as_rows(targets):
+        await db.batch([Step(statement, {"targets": some}) for statement in FILL_LISTED])
+
+
+# --- of a feed, whose row the batch has locked ---------------------------------------------------------------
+
+
+def _statements_to_fill(chosen: Any) -> tuple[Executable, ...]:
+    reached = subscriptions.alias("reached")
+    targets = (
+        select(reached.c.id.label("subscription_id"), popular_feeds.c.newest_id.label("up_to"))
+        .select_from(popular_feeds.join(reached, reached.c.feed_id == popular_feeds.c.feed_id))
+        .where(popular_feeds.c.feed_id == bindparam("of_feed"), chosen(reached))
+        .subquery("targets")
+    )
+    these = (subscriptions.c.feed_id == bindparam("of_feed"), chosen(subscriptions))
+    lock = select(subscriptions.c.id).where(*these).order_by(subscriptions.c.id).with_for_update()
+    newest = newest_deferred(subscriptions.c.feed_id)
+    move_on = subscriptions.update().where(*these, subscriptions.c.filled_to < newest).values(filled_to=newest)
+    return lock, *_statements_to_add(targets), move_on
+
+
+FILL_CHOSEN = _statements_to_fill(lambda rows: one_of(rows.c.id, "subscriptions"))
+FILL_ALL = _statements_to_fill(lambda rows: rows.c.id.is_not(None))
+DROP_DEFERRED = deferred_entries.delete().where(deferred_entries.c.feed_id == bindparam("of_feed"))
+DROP_POPULAR = popular_feeds.delete().where(popular_feeds.c.feed_id == bindparam("of_feed"))
+
+
+def steps_to_fill_subscriptions(feed_id: int, ids: Collection[int]) -> list[Step]:
+    """Adds all deferred entries of the feed for these of its subscriptions, so that steps can follow for some."""
+    params = {"of_feed": feed_id, "subscriptions": as_list(sorted(ids))}
+    return [Step(statement, params) for statement in FILL_CHOSEN] if ids else []
+
+
+def steps_to_fill_all(feed_id: int) -> list[Step]:
+    """Adds all deferred entries of the feed for all subscribers; the feed has none then."""
+    params = {"of_feed": feed_id}
+    return [Step(statement, params) for statement in (*FILL_ALL, DROP_DEFERRED, DROP_POPULAR)]
+
+
+def steps_to_forget_deferred(feed_id: int) -> list[Step]:
+    """The deferred entries of the feed are added for nobody any more."""
+    lock, *_ = FILL_ALL
+    return [Step(statement, {"of_feed": feed_id}) for statement in (lock, DROP_DEFERRED, DROP_POPULAR)]

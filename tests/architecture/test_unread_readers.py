@@ -1,0 +1,131 @@
+"""Unread rows of popular feeds are added when a user reads, so whoever reads for a user fills their list first.
+
+The modules that make a caller, or do something for a user by themselves, call `fill_deferred`. The modules of the store
+that read unread rows or counts are known: each reads for one user, whose list is filled, or says here why not.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import feedmill
+
+SOURCE = Path(feedmill.__file__).parent
+FILL = "fill_deferred"
+# Modules that make a caller, or work for a user without one, and fill the user's list.
+FILLING = {
+    "cli/actions/find_user.py",
+    "library/filters/work_on_jobs.py",
+    "library/notifications/queue_digests.py",
+    "library/notifications/watch_searches.py",
+    "library/output_feeds/announce.py",
+    "library/output_feeds/manage_output_feeds.py",
+    "library/users/app_passwords.py",
+    "library/users/find_caller.py",
+}
+# Modules that make a caller of a user whose list is filled already, or not read.
+WITH_FILLED_LIST = {
+    "cli/demo/prepare_reader.py": "of a user whom the demo has just made; creates a filter",
+    "cli/filter/filter_options.py": "of a user that find_user found",
+    "cli/mcp.py": "of a user that find_user found",
+    "cli/output_feed/manage_feeds.py": "of a user that find_user found",
+    "cli/user.py": "of a user that find_user found",
+    "library/users/sign_in.py": "of a session that begins; the next request finds the caller anew",
+}
+# Modules of the store that read or change rows of `unread`, or counts, for one user.
+FOR_ONE_USER = {
+    "entries/count_new.py",
+    "entries/fill_deferred_entries.py",
+    "entries/fill_unread_list.py",
+    "entries/list_pages.py",
+    "entries/mark_all_read.py",
+    "entries/marks.py",
+    "entries/sync/list_ids.py",
+    "entries/sync/sync_entries.py",
+    "entries/sync/sync_ids.py",
+    "entries/undo_mark_all_read.py",
+    "entries/unread_changes.py",
+    "entries/unread_counts.py",
+    "entries/unread_list_sql.py",
+    "entries/visible_entries.py",
+    "filters/apply_to_stored.py",
+    "filters/effect_conditions.py",
+    "filters/raised_entries.py",
+    "filters/undo_effects.py",
+    "search/conditions.py",
+    "search/driving_index.py",
+    "stories/copies.py",
+    "stories/mark_whole_stories.py",
+    "stories/read_copies.py",
+    "subscriptions/move_subscription.py",
+    "subscriptions/read_subscriptions.py",
+    "subscriptions/sidebar_feeds.py",
+    "subscriptions/unread_entries.py",
+}
+# Those that do so for several users at once.
+FOR_MANY_USERS = {
+    "archive/retention.py": "deletes entries, and with them what was deferred",
+    "entries/add_entries.py": "adds rows of feeds that are not popular",
+    "entries/drop_unused_unread_lists.py": "deletes lists that nobody uses",
+    "feeds/lifecycle.py": "deletes a feed, and before it what was deferred",
+    "feeds/merge_statements.py": "follows the steps that fill the lists of all subscribers of both feeds",
+    "filters/apply_filters.py": "follows the step that fills the lists of these subscriptions",
+    "stories/drop_read_copies.py": "follows the step that fills the lists of these subscriptions",
+    "stories/story_reading.py": "what was deferred is neither read nor unread for who has not been there since",
+}
+
+
+def _modules() -> dict[str, ast.Module]:
+    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
+    return _modules()
+
+
+def _calls(tree: ast.Module, name: str) -> bool:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+
+
+def reads_unread(tree: ast.Module) -> bool:
+    """Whether a module imports the table of unread rows, or names the column with the counts."""
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+    return "unread" in names or "unread_count" in attributes | texts | keywords
+
+
+def test_whoever_makes_a_caller_fills_the_unread_list(modules: dict[str, ast.Module]) -> None:
+    make_a_caller = {name for name, tree in modules.items() if _calls(tree, "Caller")}
+    fill = {name for name, tree in modules.items() if _calls(tree, FILL)}
+
+    assert fill == FILLING
+    assert make_a_caller - fill == set(WITH_FILLED_LIST)
+
+
+def test_the_readers_of_unread_rows_are_known(modules: dict[str, ast.Module]) -> None:
+    in_store = {
+        name.removeprefix("store/"): tree
+        for name, tree in modules.items()
+        if name.startswith("store/") and not name.startswith("store/schema/")
+    }
+
+    assert {name for name, tree in in_store.items() if reads_unread(tree)} == FOR_ONE_USER | set(FOR_MANY_USERS)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from feedmill.store.schema import entries, unread", True),
+        ("def has(row): return row['unread_count']", True),
+        ("counted = subscriptions.c.unread_count", True),
+        ("changed = subscriptions.update().values(unread_count=0)", True),
+        ("from feedmill.store.schema import unread_lists", False),
+    ],
+)
+def test_a_reader_is_recognized(source: str, expected: bool) -> None:
+    assert reads_unread(ast.parse(source)) is expected
