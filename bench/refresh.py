@@ -53,6 +53,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str, stories: bool 
     from feedmill.settings import load_settings
     from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
     from feedmill.store.schema import feeds
+    from feedmill.store.search.index_in_lots import index_waiting_texts
 
     settings = load_settings(
         data=str(folder),
@@ -80,6 +81,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str, stories: bool 
         batch_id, _ = await parts.batches.refresh("bench", ids)
         async for progress in parts.batches.watch(batch_id):
             last = progress.batch
+        await index_waiting_texts(app.db)
         report(started, new=last.new_entries, failed=last.failed)
 
 

@@ -96,7 +96,7 @@ async def blank_settings(request: pytest.FixtureRequest, kind: str, folder: Path
 
 
 async def _drop_tables(database: Database) -> None:
-    for name in (*TEST_TABLES, "search_index", "search_texts"):
+    for name in (*TEST_TABLES, "search_index", "search_unindexed", "search_texts"):
         await database.exec(f"DROP TABLE IF EXISTS {name}")
     for table in reversed(metadata.sorted_tables):
         await database.exec(f"DROP TABLE IF EXISTS {table.name}")

@@ -29,6 +29,7 @@ from feedmill.store.archive.raw_bodies import step_to_add_raw_body
 from feedmill.store.archive.record_restore import RestoreChanges
 from feedmill.store.database import Step
 from feedmill.store.feeds.record_refresh import ClaimLost
+from feedmill.store.search.index_in_lots import index_waiting_texts
 
 log = get_logger(__name__)
 
@@ -57,7 +58,7 @@ ReportProgress = Callable[[RestoreReport], None]
 async def restore_feeds(
     tools: RefreshTools, plans: AsyncIterable[RestorePlan], report: ReportProgress
 ) -> RestoreReport:
-    """Restores feed by feed, each under its claim."""
+    """Restores feed by feed, each under its claim, and indexes what was restored."""
     total = RestoreReport()
     async for plan in plans:
         try:
@@ -65,6 +66,7 @@ async def restore_feeds(
         except ClaimLost as error:
             log.warning("restore_claim_lost", feed_id=plan.feed.id, reason=str(error))
             total += RestoreReport(busy=1)
+    await index_waiting_texts(tools.db)
     return total
 
 

@@ -19,6 +19,7 @@ from feedmill.store.entries.add_entries import steps_to_add_entries
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import instance_state
+from feedmill.store.search.index_in_lots import index_waiting_texts
 from tests.cli.tmpfs import fill_disk, make_read_only, make_writable, small_disk
 from tests.library.small_library import HOUR, NOW, new_entry
 from tests.sqlite_template import copy_template
@@ -187,6 +188,7 @@ async def test_the_words_of_a_feed_are_indexed_once_whatever_the_order_of_its_en
     new = [new_entry(f"entry {number}", NOW + HOUR * (number % 7)) for number in range(30)]
 
     await db.batch(steps_to_add_entries(feed.id, "token", new, to_iso(NOW), in_feed=True))
+    await index_waiting_texts(db)
 
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'entry'"))
     segments = await db.query(text("SELECT COUNT(DISTINCT segid) AS n FROM search_index_idx"))
@@ -199,6 +201,7 @@ async def test_a_feed_with_many_long_texts_is_indexed_completely(db: SqliteDatab
     new = [new_entry(f"entry {number}", NOW + HOUR * number, content_html=long) for number in range(50)]
 
     await db.batch(steps_to_add_entries(feed.id, "token", new, to_iso(NOW), in_feed=True))
+    await index_waiting_texts(db)
 
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'word1 word4999'"))
     assert found == [{"n": 50}]

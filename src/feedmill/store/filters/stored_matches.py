@@ -19,6 +19,7 @@ from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import entries, subscriptions
 from feedmill.store.search.conditions import sql_of
 from feedmill.store.search.find_entries import StatementKey, keys_by_date, position_bounds
+from feedmill.store.search.index_in_lots import index_waiting_texts
 from feedmill.store.search.index_table import IDS_PER_SECOND, LATEST, place_of_second, place_seconds, search_texts
 from feedmill.store.search.search_dialect import SearchDialect, search_dialect
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, prepare_search
@@ -57,6 +58,9 @@ async def find_match_keys(
     db: Database, condition: SearchCondition, user_id: int, most: int, below: ListPosition | None = None
 ) -> list[MatchKey]:
     """The newest entries that match, in order, those below a position if it is given."""
+    if below is None:
+        # A filter is applied to stored entries once: those that wait for the index would be left out for good.
+        await index_waiting_texts(db)
     dialect, search = _prepared(db, condition)
     key = await _key(db, dialect, search, user_id, most, below)
     rows = await db.query(match_keys_statement(key), _params(search, user_id, below))

@@ -23,7 +23,7 @@ from feedmill.store.views import VIEWS
 
 # One name, without a schema: every database takes it, quoted or not.
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
-OWN_TABLES = frozenset({*metadata.tables, "search_texts", "search_index"})
+OWN_TABLES = frozenset({*metadata.tables, "search_texts", "search_index", "search_unindexed"})
 INTERNAL_PREFIXES = ("sqlite_", "pg_", "_cf_", "search_index_")
 AVAILABLE = 1
 

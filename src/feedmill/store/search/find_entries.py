@@ -19,6 +19,7 @@ from feedmill.store.literal_limits import literal_number, round_limit_up
 from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql, may_see, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_condition
+from feedmill.store.search.index_in_lots import index_last_texts
 from feedmill.store.search.index_table import IDS_PER_SECOND, place_of_second, place_seconds, search_texts
 from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_score, search_dialect
 from feedmill.store.search.split_query import ConditionShape, prepare_search
@@ -41,6 +42,7 @@ async def find_newest_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, below: ListPosition | None = None
 ) -> ListedEntries:
     """The newest entries that match, in order, from `below` on."""
+    await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
@@ -52,6 +54,7 @@ async def find_best_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, skipped: int = 0
 ) -> ListedEntries:
     """The best matches after the first `skipped`; the newest if the search has no words."""
+    await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, RANKED)
@@ -61,6 +64,7 @@ async def find_best_matches(
 
 async def count_matches(db: Database, condition: SearchCondition, user_id: int, most: int) -> int:
     """How many entries match, counted up to `most`."""
+    await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)

@@ -13,6 +13,7 @@ from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
 from feedmill.store.schema import entries
 from feedmill.store.search.index import ADD_MISSING, tokenize_entry
+from feedmill.store.search.index_in_lots import index_waiting_texts
 from feedmill.store.search.index_table import place_seconds, search_texts
 
 # How many ids are scanned at once, and how many entries are added in one batch: D1 limits its statements.
@@ -60,6 +61,7 @@ async def index_missing_entries(db: Database) -> int:
             added += len(chunk)
             # Not from the start again: an entry that is changing now is left for the next run.
             window["after"] = chunk[-1]["id"]
+        await index_waiting_texts(db)
     return added
 
 

@@ -80,6 +80,7 @@ class MysqlSearch:
         revise=f"UPDATE search_texts SET words = {_WORDS} WHERE entry_id = :entry",
         add_missing=f"INSERT INTO search_texts (place, entry_id, words) SELECT {PLACE}id, id, {_WORDS} {IF_UNCHANGED}",
     )
+    indexes_in_lots: bool = False
     words_start: SearchStart | None = None
 
     def match_text(self, condition: SearchCondition) -> str:

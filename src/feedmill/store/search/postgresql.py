@@ -136,6 +136,7 @@ class PostgresqlSearch:
         add_missing="INSERT INTO search_texts (place, entry_id, words) "
         f"SELECT {_PLACE}id, id, {_VECTOR} {IF_UNCHANGED}",
     )
+    indexes_in_lots: bool = False
     words_start: SearchStart | None = SearchStart(
         _matched.join(search_texts, search_texts.c.entry_id == _matched.c.entry_id),
         _matched.c.place,

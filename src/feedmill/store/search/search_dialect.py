@@ -48,6 +48,8 @@ class SearchDialect(Protocol):
     index_sql: IndexSql
     words_start: SearchStart | None
     """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
+    indexes_in_lots: bool
+    """Whether texts are indexed after they are stored, many at once (`index_in_lots.py`)."""
 
     def match_text(self, condition: SearchCondition) -> str:
         """Words and phrases in the full-text syntax of the database; raises `TypeError` for other conditions."""

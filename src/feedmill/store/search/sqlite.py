@@ -1,4 +1,4 @@
-"""Search on SQLite and D1: an FTS5 index, kept up to date by triggers.
+"""Search on SQLite and D1: an FTS5 index. Texts are added in lots; triggers follow what is changed and deleted.
 
 The rowid of the index is the entry's place, so FTS5 scans by date. A common word costs no more than a rare one.
 """
@@ -64,6 +64,7 @@ class SqliteSearch:
         add_missing="INSERT INTO search_texts (place, entry_id, title, author, words) "
         f"SELECT {PLACE}id, id, :title, :author, :words {IF_UNCHANGED}",
     )
+    indexes_in_lots: bool = True
     words_start: SearchStart | None = SearchStart(
         _index.join(search_texts, search_texts.c.place == _index.c.rowid),
         _index.c.rowid,

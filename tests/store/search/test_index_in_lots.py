@@ -1,0 +1,166 @@
+"""Texts are indexed in lots after they were stored: none is lost or indexed twice, and none waits for long."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from feedmill.app import App, build_app
+from feedmill.model.refresh import Revision
+from feedmill.model.timestamps import to_iso
+from feedmill.run.embedded import INDEX_EVERY, open_embedded
+from feedmill.settings import load_settings
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from feedmill.store.filters.stored_matches import find_match_keys
+from feedmill.store.schema import entries
+from feedmill.store.search.find_entries import count_matches, find_newest_matches
+from feedmill.store.search.index_in_lots import LOT_SIZE, index_waiting_texts
+from tests.databases import emptied
+from tests.library.small_library import DAY, NOW, SmallLibrary
+from tests.store.search.test_find_entries import a_shelf, words
+from tests.waiting import until
+
+MANY = LOT_SIZE + 20
+FTS5 = ("sqlite", "d1")
+
+
+@pytest.fixture(params=FTS5)
+async def lots_db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """A migrated, empty database that indexes in lots."""
+    async with emptied(request, request.param, tmp_path) as database:
+        yield database
+
+
+async def waiting(db: Database) -> int:
+    [row] = await db.query(text("SELECT COUNT(*) AS n FROM search_unindexed"))
+    return int(row["n"])
+
+
+async def indexed(db: Database, word: str) -> int:
+    """How many texts the index finds by itself."""
+    [row] = await db.query(
+        text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH :word").bindparams(word=word)
+    )
+    return int(row["n"])
+
+
+async def check_index(db: Database) -> None:
+    """FTS5 compares its index with the texts: one that is missing or indexed twice is an error."""
+    await db.batch([Step(text("INSERT INTO search_index(search_index) VALUES ('integrity-check')"))])
+
+
+async def test_texts_are_indexed_once_however_many_processes_do_it(lots_db: Database) -> None:
+    library, _, feed = await a_shelf(lots_db)
+    await library.arrive(feed, *(f"kilns {number}" for number in range(MANY)))
+    assert (await waiting(lots_db), await indexed(lots_db, "kilns")) == (MANY, 0)
+
+    both = await asyncio.gather(index_waiting_texts(lots_db), index_waiting_texts(lots_db))
+
+    assert sum(both) == MANY
+    assert await index_waiting_texts(lots_db) == 0
+    assert (await waiting(lots_db), await indexed(lots_db, "kilns")) == (0, MANY)
+    await check_index(lots_db)
+
+
+async def test_changed_and_deleted_texts_that_wait_are_indexed_as_they_are_then(lots_db: Database) -> None:
+    library, _, feed = await a_shelf(lots_db)
+    [changed, deleted, kept] = await library.arrive(feed, "changed", "deleted", "kept", content_html="before")
+
+    second = Revision(changed, 1, "new", None, "second", None, None, "after")
+    await lots_db.batch(steps_to_add_revisions([second], to_iso(NOW)))
+    await lots_db.batch([Step(entries.delete().where(entries.c.id == deleted))])
+    await index_waiting_texts(lots_db)
+
+    assert (await indexed(lots_db, "before"), await indexed(lots_db, "after")) == (1, 1)
+    third = Revision(kept, 1, "new", None, "kept", None, None, "after")
+    await lots_db.batch(steps_to_add_revisions([third], to_iso(NOW)))
+    await lots_db.batch([Step(entries.delete().where(entries.c.id == changed))])
+    assert (await indexed(lots_db, "before"), await indexed(lots_db, "after"), await waiting(lots_db)) == (0, 1, 0)
+    await check_index(lots_db)
+
+
+async def test_a_search_finds_what_was_stored_just_before(any_db: Database) -> None:
+    library, alice, feed = await a_shelf(any_db)
+    await library.arrive(feed, "kilns 1")
+    assert len(await find_newest_matches(any_db, words("kilns"), alice.id, 10)) == 1
+
+    await library.arrive(feed, "kilns 2")
+    assert await count_matches(any_db, words("kilns"), alice.id, 10) == 2
+
+
+async def test_a_search_leaves_many_texts_to_the_background_and_a_filter_does_not(lots_db: Database) -> None:
+    library, alice, feed = await a_shelf(lots_db)
+    await library.arrive(feed, *(f"kilns {number}" for number in range(MANY)))
+
+    assert await find_newest_matches(lots_db, words("kilns"), alice.id, 10) == {}
+    assert await waiting(lots_db) == MANY
+
+    assert len(await find_match_keys(lots_db, words("kilns"), alice.id, MANY)) == MANY
+
+
+async def test_whatever_is_indexed_last_has_the_greatest_id(lots_db: Database) -> None:
+    """Who looks for hits after the last one that was found, as notifications do, misses none."""
+    library, _, feed = await a_shelf(lots_db)
+    # The later they arrive, the older they are.
+    for number in range(4):
+        titles = [f"kilns {number} {each}" for each in range(LOT_SIZE // 2)]
+        await library.arrive(feed, *titles, at=NOW - number * 100 * DAY)
+
+    indexing = asyncio.create_task(index_waiting_texts(lots_db))
+    while not indexing.done():
+        [row] = await lots_db.query(
+            text(
+                "SELECT (SELECT MAX(rowid & 2147483647) FROM search_index WHERE search_index MATCH 'kilns') AS newest,"
+                " (SELECT MIN(entry_id) FROM search_unindexed) AS waiting"
+            )
+        )
+        assert (row["newest"] or 0) < (row["waiting"] or 2**31)
+
+    assert await indexing == 2 * LOT_SIZE
+
+
+@asynccontextmanager
+async def an_app(folder: Path) -> AsyncIterator[App]:
+    async with build_app(load_settings(data=str(folder))) as app:
+        yield app
+
+
+async def a_feed_of(app: App, *titles: str) -> None:
+    library = SmallLibrary(app.db)
+    await library.arrive(await library.feed(titles[0].replace(" ", "-")), *titles)
+
+
+async def test_what_a_killed_process_has_stored_is_indexed_by_the_next_one(tmp_path: Path) -> None:
+    async with an_app(tmp_path) as app:
+        await a_feed_of(app, "kilns 1")
+    async with an_app(tmp_path) as app, open_embedded(app):
+        await until(lambda: _is_indexed(app.db, 1))
+
+
+async def test_a_server_indexes_what_arrives_within_a_minute(tmp_path: Path) -> None:
+    assert timedelta(minutes=1) > INDEX_EVERY
+    async with an_app(tmp_path) as app, open_embedded(app, index_every=timedelta(milliseconds=10)):
+        await a_feed_of(app, "kilns 1")
+        await until(lambda: _is_indexed(app.db, 1))
+        await a_feed_of(app, "kilns 2")
+        await until(lambda: _is_indexed(app.db, 2))
+
+
+async def test_a_command_indexes_what_it_has_stored_before_it_ends(tmp_path: Path) -> None:
+    async with an_app(tmp_path) as app:
+        await a_feed_of(app, "kilns 0")
+        async with open_embedded(app, index_every=timedelta(days=1)):
+            # The next run is tomorrow.
+            await until(lambda: _is_indexed(app.db, 1))
+            await a_feed_of(app, "kilns 1", "kilns 2")
+            assert await waiting(app.db) == 2
+        assert (await waiting(app.db), await indexed(app.db, "kilns")) == (0, 3)
+
+
+async def _is_indexed(db: Database, count: int) -> bool:
+    return await indexed(db, "kilns") == count
