@@ -84,6 +84,9 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "install -d -m 0700 -o feedmill -g feedmill /mnt/disk/objects": SYSTEMD,
         "PYTHONPATH=. .venv/bin/python bench/small_machine.py --write": "it needs root, and takes a quarter of an hour",
     },
+    "scale.md": {
+        "checkpoint_timeout = 30min": "tests/deploy/test_postgres_settings.py has PostgreSQL take these settings",
+    },
     "debian.md": {
         "apt-get install python3 python3-venv": SYSTEMD,
         "systemctl disable --now feedmill": SYSTEMD,

@@ -11,7 +11,6 @@ from feedmill.app import App
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
 from feedmill.engine.in_process import CANCEL_GRACE, STOP_GRACE, InProcessEngine
 from feedmill.engine.jobs import ArchiveImages, Job, Priority
-from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
@@ -20,12 +19,11 @@ from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
 from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
+from feedmill.run.index_texts import INDEX_EVERY, index_last_stored_texts, keep_indexing_texts
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.memory_allocator import return_freed_memory
 from feedmill.run.scheduler import Scheduler
-from feedmill.store.database import Database
 from feedmill.store.feeds.claims import repair_far_future_times
-from feedmill.store.search.index_in_lots import index_waiting_texts
 
 log = get_logger(__name__)
 
@@ -33,8 +31,6 @@ log = get_logger(__name__)
 JOBS_PER_FETCH = 2
 # A manual refresh is skipped within this many host gaps after the last fetch.
 MANUAL_REFRESH_GAPS = 30
-# While feeds arrive, their texts are searchable so much later at most.
-INDEX_EVERY = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +50,14 @@ async def open_embedded(
     _tune_garbage_collection()
     parts = assemble_parts(app)
     renewing = asyncio.create_task(parts.handlers.held_claims.keep_renewing())
-    indexing = asyncio.create_task(_keep_indexing(app.db, index_every))
+    indexing = asyncio.create_task(keep_indexing_texts(app.db, index_every))
     try:
         yield parts
     finally:
         renewing.cancel()
         await _release_claims(parts, await parts.engine.stop(grace))
         indexing.cancel()
-        await _index_last_texts(app.db)
-
-
-async def _keep_indexing(db: Database, every: timedelta) -> None:
-    """Indexes in lots what refreshes have stored, also those of a process that was killed; cancel it to stop."""
-    await run_periodically("index_texts", lambda: index_waiting_texts(db), every)
-
-
-async def _index_last_texts(db: Database) -> None:
-    """Indexes what is left. If the database does not answer, the next process does."""
-    try:
-        async with asyncio.timeout(CANCEL_GRACE.total_seconds()):
-            await index_waiting_texts(db)
-    except (DatabaseError, TimeoutError) as error:
-        log.warning("texts_not_indexed", reason=str(error))
+        await index_last_stored_texts(app.db)
 
 
 async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:

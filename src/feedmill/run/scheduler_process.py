@@ -1,4 +1,4 @@
-"""The scheduler process of a scaled-out installation: Celery beat, pools, batches, feeds file."""
+"""The scheduler process of a scaled-out installation: Celery beat, pools, batches, feeds file, search index on D1."""
 
 import asyncio
 from datetime import timedelta
@@ -13,6 +13,7 @@ from feedmill.errors import EngineUnavailable
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import DistributedParts, open_distributed
 from feedmill.run.filter_jobs import keep_working_on_filter_jobs
+from feedmill.run.index_texts import keep_indexing_texts
 from feedmill.run.outbound_tasks import make_outbound_tasks
 from feedmill.run.run_in_background import run_in_background
 from feedmill.store.feeds.claims import repair_far_future_times
@@ -33,6 +34,7 @@ async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
                 _keep_preparing(app),
                 make_outbound_tasks(app).keep_running(),
                 keep_working_on_filter_jobs(app),
+                keep_indexing_texts(app.db),
             ):
                 await stop.wait()
         finally:
