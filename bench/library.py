@@ -92,13 +92,13 @@ def bare_several(dialect: str, view: EntryView, of_some: bool) -> TextClause:
 
 _SOURCES = {
     "sqlite": ("search_index i JOIN search_texts t ON t.place = i.rowid", "search_index MATCH :word"),
-    "postgresql": ("search_texts t", "t.words @@ CAST(:word AS tsquery)"),
+    "postgresql": ("search_texts t", "array_to_tsvector(string_to_array(t.words, ' ')) @@ CAST(:word AS tsquery)"),
 }
 _ORDERS = {
     ("sqlite", "date"): ("i.rowid", "DESC"),
     ("sqlite", "rank"): ("bm25(search_index, 10, 5, 1)", "ASC"),
     ("postgresql", "date"): ("t.place", "DESC"),
-    ("postgresql", "rank"): ("ts_rank(t.words, CAST(:word AS tsquery))", "DESC"),
+    ("postgresql", "rank"): ("ts_rank(to_tsvector('simple', t.words), CAST(:word AS tsquery))", "DESC"),
 }
 
 

@@ -91,6 +91,7 @@ async def test_a_database_of_a_release_is_brought_to_the_present(
         assert await pending_migrations(app.db) == []
         contents = read_library(version)
         assert {name: await count_rows(app.db, metadata.tables[name]) for name in contents} == contents
+        await index_missing_entries(app.db)
         await assert_readable(app)
         upgraded = await catalog(app.db)
 

@@ -117,6 +117,52 @@ async def test_words_phrases_prefixes_and_scopes_match(any_db: Database) -> None
     ]
 
 
+async def test_a_phrase_does_not_reach_from_one_field_into_the_next(any_db: Database) -> None:
+    library, alice, feed = await a_shelf(any_db)
+    await library.arrive(feed, "one two", author="three", content_html="four five", link=None)
+
+    assert await newest(any_db, alice, words("one two")) == ["one two"]
+    assert await newest(any_db, alice, words("two three")) == []
+    assert await newest(any_db, alice, words("three four")) == []
+    assert await newest(any_db, alice, words("two", "author")) == []
+    assert await newest(any_db, alice, words("four", "title")) == []
+
+
+async def test_a_phrase_that_must_not_occur_excludes_no_more_than_itself(any_db: Database) -> None:
+    library, alice, feed = await a_shelf(any_db)
+    await library.arrive(feed, "a", content_html="cat old dog")
+    await library.arrive(feed, "b", content_html="cat dog old")
+    await library.arrive(feed, "old", content_html="cat dog")
+
+    assert await newest(any_db, alice, And((words("cat"), Not(words("old dog"))))) == ["old", "b"]
+    assert await newest(any_db, alice, And((words("cat"), Not(words("old", "text"))))) == ["old"]
+    assert await newest(any_db, alice, And((words("cat"), Not(Or((words("old"), words("x"))))))) == []
+    assert await newest(any_db, alice, And((words("cat"), Not(And((words("old"), words("dog", "title"))))))) == [
+        "old",
+        "b",
+        "a",
+    ]
+
+
+async def test_a_phrase_is_found_at_the_end_of_a_long_text(db: Database) -> None:
+    library, alice, feed = await a_shelf(db)
+    await library.arrive(feed, "long", content_html=f"{'a b ' * 12_000} grey heron")
+
+    assert await newest(db, alice, words("grey heron")) == ["long"]
+    assert await newest(db, alice, words("heron grey")) == []
+
+
+async def test_the_more_often_a_text_has_a_word_the_better_it_matches(any_db: Database) -> None:
+    library, alice, feed = await a_shelf(any_db)
+    filler = "some other words that stand in the text of every one of these entries"
+    await library.arrive(feed, "three", content_html=f"heron {filler} heron {filler} heron")
+    await library.arrive(feed, "once", content_html=f"{filler} heron {filler} {filler} other")
+    await library.arrive(feed, *(f"Not about them {n}" for n in range(20)), content_html=filler)
+
+    assert await best(any_db, alice, words("heron")) == ["three", "once"]
+    assert await best(any_db, alice, Or((words("heron"), words("absent")))) == ["three", "once"]
+
+
 async def test_a_title_weighs_more_than_a_feed_name_and_that_more_than_a_text(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     filler = "some other words that stand in the text of every one of these entries " * 3

@@ -7,6 +7,7 @@ import pytest
 from feedmill.store.search.tokenizer import (
     MAX_HTML,
     MAX_TEXT,
+    MAX_WORD,
     fold_text,
     query_words,
     site_word,
@@ -138,6 +139,16 @@ def test_a_url_is_found_by_its_words_and_by_every_parent_domain() -> None:
 
 def test_a_host_name_with_endless_parts_gives_few_words() -> None:
     assert len(words_of_url(f"https://{'a.' * 10_000}org/")) < 100_000
+
+
+def test_data_without_a_space_is_no_word() -> None:
+    data = "x" * (MAX_WORD + 1)
+
+    assert words_of(f"before {data} after {'y' * MAX_WORD}") == f"before after {'y' * MAX_WORD}"
+    assert words_of(f"{'a ' * 400}{data}") == ("a " * 400).strip()
+    assert words_of("数" * 3 * MAX_WORD).split() == ["数数"] * (3 * MAX_WORD - 1) + ["数"]
+    assert query_words(data) == ((), False)
+    assert words_of_url(f"https://{'x' * 250}.{'y' * 250}/").split()[1:] == [f"url0{'x' * 250}", f"url0{'y' * 250}"]
 
 
 def test_names_are_compared_without_pairs() -> None:

@@ -73,13 +73,13 @@ async def find_match_keys(
 def is_found_by_words(db: Database, condition: SearchCondition) -> bool:
     """Whether the index alone finds the entries that match, or a few more; else each entry must be looked at."""
     _, search = _prepared(db, condition)
-    return search.has_match and not _asks_for_text(search.shape)
+    return search.match is not None and not _asks_for_text(search.shape)
 
 
 async def count_matches_by_feed(db: Database, condition: SearchCondition, user_id: int) -> dict[int, int]:
     """How many entries match, by feed. The condition is one of `is_found_by_words`."""
     dialect, search = _prepared(db, condition)
-    key = StatementKey(dialect, True, search.shape, None, 0, True)
+    key = StatementKey(dialect, search.match, search.shape, None, 0, True)
     rows = await db.query(count_all_statement(key), _params(search, user_id, None))
     return {row["feed_id"]: row["n"] for row in rows}
 
@@ -96,14 +96,14 @@ async def window_start(db: Database, before: datetime | None, size: int) -> date
 
 def _prepared(db: Database, condition: SearchCondition) -> tuple[SearchDialect, PreparedSearch]:
     dialect = search_dialect(db.dialect_name)
-    return dialect, prepare_search(condition, dialect.match_text)
+    return dialect, prepare_search(condition, dialect)
 
 
 async def _key(
     db: Database, dialect: SearchDialect, search: PreparedSearch, user_id: int, most: int, below: ListPosition | None
 ) -> StatementKey:
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
-    return StatementKey(dialect, search.has_match, search.shape, driving_condition, most, below is None)
+    return StatementKey(dialect, search.match, search.shape, driving_condition, most, below is None)
 
 
 def _params(search: PreparedSearch, user_id: int, below: ListPosition | None) -> dict[str, Any]:
@@ -127,7 +127,8 @@ def match_keys_statement(key: StatementKey) -> Select[Any]:
 @lru_cache(maxsize=256)
 def count_all_statement(key: StatementKey) -> Select[Any]:
     """The statement that counts all matches of words by feed, with conditions on the entry."""
-    matches = key.dialect.matches().subquery("matches")
+    assert key.match is not None
+    matches = key.dialect.matches(key.match).subquery("matches")
     joined = matches.join(entries, entries.c.id == matches.c.entry_id).join(subscriptions, _own_subscription)
     return (
         select(entries.c.feed_id, func.count().label("n"))

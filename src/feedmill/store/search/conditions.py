@@ -59,7 +59,7 @@ _KINDS: dict[str, Sql] = {
 }
 
 
-def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str], Sql]) -> Sql:
+def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[ConditionShape], Sql]) -> Sql:
     """The condition of a shape; `text` makes the condition of words."""
     match shape.kind:
         case "all" | "dated":
@@ -69,7 +69,7 @@ def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str
         case "not":
             return not_(sql_of(shape.parts[0], place, text))
         case "text":
-            return text(shape.name)
+            return text(shape)
         case "since":
             return place >= place_of_second(shape.name)
         case "until":

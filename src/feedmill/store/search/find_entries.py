@@ -31,7 +31,7 @@ class StatementKey(NamedTuple):
     """The values on which the statement of a page depends. The first page has a statement of its own."""
 
     dialect: SearchDialect
-    has_match: bool
+    match: ConditionShape | None
     shape: ConditionShape
     driving_condition: ConditionShape | None
     size: int
@@ -44,9 +44,9 @@ async def find_newest_matches(
     """The newest entries that match, in order, from `below` on."""
     await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
-    search = prepare_search(condition, dialect.match_text)
+    search = prepare_search(condition, dialect)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
-    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), below is None)
+    key = StatementKey(dialect, search.match, search.shape, driving_condition, round_limit_up(most), below is None)
     return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **position_bounds(below)})
 
 
@@ -56,9 +56,9 @@ async def find_best_matches(
     """The best matches after the first `skipped`; the newest if the search has no words."""
     await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
-    search = prepare_search(condition, dialect.match_text)
+    search = prepare_search(condition, dialect)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, RANKED)
-    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, round_limit_up(most), skipped == 0)
+    key = StatementKey(dialect, search.match, search.shape, driving_condition, round_limit_up(most), skipped == 0)
     return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 
@@ -66,9 +66,9 @@ async def count_matches(db: Database, condition: SearchCondition, user_id: int, 
     """How many entries match, counted up to `most`."""
     await index_last_texts(db)
     dialect = search_dialect(db.dialect_name)
-    search = prepare_search(condition, dialect.match_text)
+    search = prepare_search(condition, dialect)
     driving_condition = await dialect.choose_driving_condition(db, search, user_id, most)
-    key = StatementKey(dialect, search.has_match, search.shape, driving_condition, most, True)
+    key = StatementKey(dialect, search.match, search.shape, driving_condition, most, True)
     [row] = await db.query(count_statement(key), {**_of(user_id), **search.params})
     return int(row["n"])
 
@@ -122,12 +122,15 @@ def keys_by_date(key: StatementKey) -> Select[Any]:
 def keys_by_rank(key: StatementKey) -> Select[Any]:
     """The statement for the keys of a page of the best matches; a smaller `score` is a better match."""
     found, place = _found(key)
-    measured = key.dialect.rank_value(key.driving_condition) if key.has_match else None
+    measured = key.dialect.rank_value(key.driving_condition) if key.match else None
     if measured is not None:
         found = found.add_columns(measured.label("measured"))
     newest = _newest(key, found, place, RANKED).subquery("newest")
-    page = key.dialect.rank(newest, key.driving_condition) if key.has_match else by_score(newest, literal_column("0"))
-    page = page.order_by(newest.c.place.desc()).limit(literal_number(key.size))
+    if key.match:
+        page = key.dialect.rank(newest, key.match, key.driving_condition)
+    else:
+        page = by_score(newest, literal_column("0"))
+    page = page.order_by(page.selected_columns.place.desc()).limit(literal_number(key.size))
     return page if key.is_first else page.offset(bindparam("skipped", type_=Integer()))
 
 
@@ -148,9 +151,9 @@ def _found(key: StatementKey) -> tuple[Select[Any], ColumnElement[int]]:
 
 
 def _start(key: StatementKey) -> SearchStart:
-    if key.driving_condition == WORDS and key.dialect.words_start is not None:
-        return key.dialect.words_start
-    conditions: list[Sql] = [key.dialect.has_match(key.driving_condition)] if key.has_match else []
+    if key.match and key.driving_condition == WORDS and (start := key.dialect.words_start(key.match)):
+        return start
+    conditions: list[Sql] = [key.dialect.has_match(key.match, key.driving_condition)] if key.match else []
     if key.driving_condition is not None and key.driving_condition != WORDS:
         conditions.append(search_texts.c.entry_id.in_(entries_of_condition(key.driving_condition)))
     return SearchStart(search_texts, search_texts.c.place, (search_texts,), tuple(conditions))

@@ -54,7 +54,8 @@ async def index_missing_entries(db: Database) -> int:
     """Adds all entries that are not in the index, in chunks; how many there were. It can be interrupted and resumed."""
     [last] = await db.query(LAST_ID)
     added = 0
-    for after in range(0, last["id"], WINDOW):
+    # The newest first: they are searched for most.
+    for after in range(last["id"] // WINDOW * WINDOW, -1, -WINDOW):
         window = {"after": after, "until": after + WINDOW}
         while chunk := await db.query(MISSING, window):
             await db.batch(await asyncio.to_thread(_steps, chunk))

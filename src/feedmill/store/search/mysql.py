@@ -81,7 +81,10 @@ class MysqlSearch:
         add_missing=f"INSERT INTO search_texts (place, entry_id, words) SELECT {PLACE}id, id, {_WORDS} {IF_UNCHANGED}",
     )
     indexes_in_lots: bool = False
-    words_start: SearchStart | None = None
+    compares_phrases = False
+
+    def words_start(self, match: ConditionShape) -> SearchStart | None:
+        return None
 
     def match_text(self, condition: SearchCondition) -> str:
         return boolean_mode(condition)
@@ -89,13 +92,13 @@ class MysqlSearch:
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
-        return WORDS if search.has_match else None
+        return WORDS if search.match else None
 
-    def has_words(self, name: str) -> Sql:
-        return Against(search_texts.c.words, bindparam(name, type_=String()))
+    def has_words(self, text: ConditionShape) -> Sql:
+        return Against(search_texts.c.words, bindparam(text.name, type_=String()))
 
-    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
-        return self.has_words("match")
+    def has_match(self, match: ConditionShape, driving_condition: ConditionShape | None) -> Sql:
+        return self.has_words(match)
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         return True
@@ -103,13 +106,13 @@ class MysqlSearch:
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         return entry
 
-    def matches(self) -> Select[Any]:
-        return select(search_texts.c.entry_id, search_texts.c.place).where(self.has_words("match"))
+    def matches(self, match: ConditionShape) -> Select[Any]:
+        return select(search_texts.c.entry_id, search_texts.c.place).where(self.has_words(match))
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
-        return self.has_words("match")
+        return Against(search_texts.c.words, bindparam("match", type_=String()))
 
-    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, match: ConditionShape, driving_condition: ConditionShape | None) -> Select[Any]:
         return by_score(newest, -newest.c.measured)
 
 

@@ -1,29 +1,40 @@
-"""Search on PostgreSQL: a tsvector with weights, and a GIN index."""
+"""Search on PostgreSQL: a text of words, and a GIN index of them.
+
+The index finds texts by their words. Phrases and words of one field are then looked for in the text, which is less
+than half the size of a tsvector with positions.
+"""
 
 # ruff: noqa: S608 (what is put together here are constants)
 
+from collections.abc import Iterator
 from math import sqrt
 from typing import Any
 
 import msgspec
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     ColumnElement,
+    Double,
     FromClause,
+    Integer,
     Select,
     String,
+    and_,
     bindparam,
+    cast,
     false,
     func,
     literal_column,
+    not_,
+    or_,
     select,
     text,
+    true,
 )
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import UserDefinedType
 
-from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
+from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
 from feedmill.store.database import Database
 from feedmill.store.literal_limits import literal_number
 from feedmill.store.schema import feeds, subscriptions
@@ -36,7 +47,7 @@ from feedmill.store.search.driving_index import (
     is_few,
     sees_few_entries,
 )
-from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHANGED, search_texts
+from feedmill.store.search.index_table import IDS_PER_SECOND, IF_UNCHANGED, search_texts
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
@@ -45,75 +56,131 @@ RARE = 10_000
 # Checking one vector during a scan by date takes as long as fetching this many matches from the index.
 LOOK = 8
 
-_WEIGHTS: dict[SearchField, str] = {"title": "A", "author": "B", "text": "D", "any": ""}
+# The fields of a text of words, as `split_part` counts them, and before and behind each this mark.
+_MARK = "|"
+_FIELDS: dict[str, int] = {"title": 2, "author": 3, "text": 4}
+_ENTRY_ID = "(SELECT id FROM entries WHERE feed_id = CAST(:feed_id AS bigint) AND guid = CAST(:guid AS text))"
 _PLACE = f"CAST(:seconds AS bigint) * {IDS_PER_SECOND} + "
-_VECTOR = (
-    "setweight(to_tsvector('simple', CAST(:title AS text)), 'A') || "
-    "setweight(to_tsvector('simple', CAST(:author AS text)), 'B') || to_tsvector('simple', CAST(:words AS text))"
+# Each word stands between two single spaces: phrases are found by `strpos`, words by the index of their array.
+_TEXT = (
+    f"concat_ws(' ', '{_MARK}', nullif(CAST(:title AS text), ''), '{_MARK}', nullif(CAST(:author AS text), ''), "
+    f"'{_MARK}', nullif(CAST(:words AS text), ''), '{_MARK}')"
 )
+# Ranks as ts_rank does for a single word (1 for a title, 0.4, 0.1, each occurrence less by the square of its number):
+# the sum of 1/n² is about 1/0.608 - 1/(n + 0.608).
+_RANK_START = 0.608
 
 
-class ToTsquery(FunctionElement[Any]):
-    """`to_tsquery(configuration, query)`.
+class TsQuery(UserDefinedType[str]):
+    """The type `tsquery`. SQLAlchemy has it only in its PostgreSQL dialect, which takes megabytes."""
 
-    Not `func.to_tsquery`: the PostgreSQL compiler refuses that name unless it is SQLAlchemy's own class, which is
-    in its dialect; that takes megabytes and is only imported for PostgreSQL.
+    cache_ok = True
+
+    def get_col_spec(self, **kw: Any) -> str:
+        return "tsquery"
+
+
+def tsquery(condition: SearchCondition) -> str | None:
+    """The words that every match has or lacks, as a tsquery; None if there are none.
+
+    The index has neither fields nor the order of words.
     """
-
-    name = "to_tsquery"
-    inherit_cache = True
-
-
-@compiles(ToTsquery, "postgresql")
-def _to_tsquery(element: ToTsquery, compiler: SQLCompiler, **kw: Any) -> str:
-    return f"to_tsquery({compiler.process(element.clauses, **kw)})"
-
-
-def tsquery(condition: SearchCondition) -> str:
-    """The condition in the syntax of `to_tsquery`."""
     match condition:
-        case TextMatch(words, scope, prefix):
-            weight = _WEIGHTS[scope]
-            last = len(words) - 1
-            marks = [f"*{weight}" if prefix and at == last else weight for at in range(len(words))]
-            return f"({' <-> '.join(_lexeme(word, mark) for word, mark in zip(words, marks, strict=True))})"
+        case TextMatch(words, _, prefix):
+            return f"({' & '.join(map(_lexeme, words))}{':*' if prefix else ''})"
         case Or(parts):
-            return f"({' | '.join(map(tsquery, parts))})"
+            any_of = [tsquery(part) for part in parts]
+            return None if None in any_of else f"({' | '.join(filter(None, any_of))})"
         case And(parts):
-            return f"({' & '.join(map(tsquery, parts))})"
+            all_of = list(filter(None, map(tsquery, parts)))
+            return f"({' & '.join(all_of)})" if all_of else None
         case Not(part):
-            return f"!{tsquery(part)}"
+            return f"!{tsquery(part)}" if _is_exact(part) else None
     raise no_text(condition)
 
 
-def _lexeme(word: str, mark: str) -> str:
-    return f"'{word}':{mark}" if mark else f"'{word}'"
+def _lexeme(word: str) -> str:
+    return f"'{word}'"
 
 
-def _query(name: str) -> ColumnElement[Any]:
-    query = ToTsquery(literal_column("'simple'"), bindparam(name, type_=String()))
+def _is_exact(condition: SearchCondition) -> bool:
+    """Whether the index alone knows the matches."""
+    match condition:
+        case TextMatch(words, scope):
+            return len(words) == 1 and scope == "any"
+        case Or(parts) | And(parts):
+            return all(map(_is_exact, parts))
+        case Not(part):
+            return _is_exact(part)
+    raise no_text(condition)
+
+
+def _vector(words: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The expression that is indexed."""
+    return func.array_to_tsvector(func.string_to_array(words, literal_column("' '")))
+
+
+def _is_match(match: ConditionShape, words: ColumnElement[Any]) -> Sql:
+    """The condition of a match, which starts with the index."""
     # In a separate select: otherwise PostgreSQL plans by the words, and plans again for other words.
-    return select(query).scalar_subquery()
+    query = select(cast(bindparam(match.name, type_=String()), TsQuery())).scalar_subquery()
+    by_index = _vector(words).op("@@", is_comparison=True)(query)
+    [phrases] = match.parts
+    return by_index if _index_knows(phrases) else and_(by_index, _has_phrases(phrases, words))
 
 
-def _is_match(name: str, vector: ColumnElement[Any] = search_texts.c.words) -> Sql:
-    return vector.op("@@", is_comparison=True)(_query(name))
+def _index_knows(phrases: ConditionShape) -> bool:
+    return all(map(_index_knows, phrases.parts)) if phrases.parts else phrases.kind == "word"
 
 
-# All matches by date, before anything is looked up for the few that are needed. The offset keeps PostgreSQL from
-# scanning by date.
-_all_texts = search_texts.alias("all_texts")
-_matched = (
-    select(_all_texts.c.entry_id, _all_texts.c.place)
-    .where(_is_match("match", _all_texts.c.words))
-    .order_by(_all_texts.c.place.desc())
-    .offset(literal_number(0))
-    .subquery("matched")
-)
+def _has_phrases(shape: ConditionShape, words: ColumnElement[Any]) -> Sql:
+    """The same condition of one text, without the index."""
+    match shape.kind:
+        case "all":
+            return and_(true(), *(_has_phrases(part, words) for part in shape.parts))
+        case "any":
+            return or_(false(), *(_has_phrases(part, words) for part in shape.parts))
+        case "not":
+            return not_(_has_phrases(shape.parts[0], words))
+        case kind:
+            return func.strpos(_field(kind, words), _phrase(shape)) > literal_number(0)
+
+
+def _field(kind: str, words: ColumnElement[Any]) -> ColumnElement[Any]:
+    if kind not in _FIELDS:
+        return words
+    return func.split_part(words, literal_column(f"'{_MARK}'"), literal_number(_FIELDS[kind]))
+
+
+def _phrase(shape: ConditionShape) -> BindParameter[str]:
+    return bindparam(shape.name, type_=String())
+
+
+def _sought(shape: ConditionShape) -> Iterator[ConditionShape]:
+    """The phrases that a match may have, without those that it must not have."""
+    if shape.parts and shape.kind != "not":
+        for part in shape.parts:
+            yield from _sought(part)
+    elif shape.kind != "not":
+        yield shape
+
+
+def _occurrences(phrase: ConditionShape, field: str, texts: FromClause) -> ColumnElement[int]:
+    """How often a phrase occurs in a field."""
+    if phrase.kind in _FIELDS and phrase.kind != field:
+        return literal_number(0)
+    without = func.replace(texts.c[field], _phrase(phrase), literal_column("''"))
+    return (_bytes(texts.c[field]) - _bytes(without)) // _bytes(_phrase(phrase))
+
+
+def _bytes(value: ColumnElement[Any]) -> ColumnElement[int]:
+    return func.octet_length(value, type_=Integer())
+
 
 # The planner's estimate, from its statistics of common words.
 _EXPECTED = text(
-    "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts WHERE words @@ to_tsquery('simple', CAST(:match AS text))"
+    "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts "
+    "WHERE array_to_tsvector(string_to_array(words, ' ')) @@ CAST(CAST(:match AS text) AS tsquery)"
 )
 _everything: ColumnElement[float] = literal_column(
     "(SELECT reltuples FROM pg_class WHERE oid = CAST('search_texts' AS regclass))"
@@ -131,20 +198,32 @@ _VISIBLE_TOTALS = (
 
 class PostgresqlSearch:
     index_sql: IndexSql = IndexSql(
-        add=f"INSERT INTO search_texts (place, entry_id, words) VALUES ({_PLACE}{ENTRY_ID}, {ENTRY_ID}, {_VECTOR})",
-        revise=f"UPDATE search_texts SET words = {_VECTOR} WHERE entry_id = :entry",
-        add_missing="INSERT INTO search_texts (place, entry_id, words) "
-        f"SELECT {_PLACE}id, id, {_VECTOR} {IF_UNCHANGED}",
+        add=f"INSERT INTO search_texts (place, entry_id, words) VALUES ({_PLACE}{_ENTRY_ID}, {_ENTRY_ID}, {_TEXT})",
+        revise=f"UPDATE search_texts SET words = {_TEXT} WHERE entry_id = :entry",
+        add_missing=f"INSERT INTO search_texts (place, entry_id, words) SELECT {_PLACE}id, id, {_TEXT} {IF_UNCHANGED}",
     )
     indexes_in_lots: bool = False
-    words_start: SearchStart | None = SearchStart(
-        _matched.join(search_texts, search_texts.c.entry_id == _matched.c.entry_id),
-        _matched.c.place,
-        (search_texts, _matched),
-    )
+    compares_phrases = True
+
+    def words_start(self, match: ConditionShape) -> SearchStart | None:
+        """All matches by date, before anything is looked up for the few that are needed."""
+        all_texts = search_texts.alias("all_texts")
+        # The offset keeps PostgreSQL from scanning by date.
+        matched = (
+            select(all_texts.c.entry_id, all_texts.c.place)
+            .where(_is_match(match, all_texts.c.words))
+            .order_by(all_texts.c.place.desc())
+            .offset(literal_number(0))
+            .subquery("matched")
+        )
+        source = matched.join(search_texts, search_texts.c.entry_id == matched.c.entry_id)
+        return SearchStart(source, matched.c.place, (search_texts, matched))
 
     def match_text(self, condition: SearchCondition) -> str:
-        return tsquery(condition)
+        query = tsquery(condition)
+        if query is None:
+            raise no_text(condition)
+        return query
 
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
@@ -155,16 +234,15 @@ class PostgresqlSearch:
         """
         if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
             return narrow
-        if search.has_match:
+        if search.match:
             return await _choose_for_words(db, search, user_id, limit)
         return VISIBLE if await sees_few_entries(db, search, user_id) else None
 
-    def has_words(self, name: str) -> Sql:
-        return _is_match(name)
+    def has_words(self, text: ConditionShape) -> Sql:
+        return _has_phrases(text.parts[0], search_texts.c.words)
 
-    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
-        # By date, PostgreSQL then can't start with the words or plan by them: one plan serves all words.
-        return func.coalesce(_is_match("match"), false()) if driving_condition is None else _is_match("match")
+    def has_match(self, match: ConditionShape, driving_condition: ConditionShape | None) -> Sql:
+        return self.has_words(match)
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         """False for a narrow condition: PostgreSQL would read the index of places too."""
@@ -174,15 +252,37 @@ class PostgresqlSearch:
         """Adds an offset, so that PostgreSQL does not turn it into a join with all entries."""
         return entry.offset(literal_number(0))
 
-    def matches(self) -> Select[Any]:
-        return select(search_texts.c.entry_id, search_texts.c.place).where(_is_match("match"))
+    def matches(self, match: ConditionShape) -> Select[Any]:
+        return select(search_texts.c.entry_id, search_texts.c.place).where(_is_match(match, search_texts.c.words))
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
-        """None: the rank needs the whole vector, which is read only for the newest matches."""
         return search_texts.c.words
 
-    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
-        return by_score(newest, -func.ts_rank(newest.c.measured, _query("match")))
+    def rank(self, newest: FromClause, match: ConditionShape, driving_condition: ConditionShape | None) -> Select[Any]:
+        fields = [_field(name, newest.c.measured).label(name) for name in _FIELDS]
+        # The offsets keep PostgreSQL from computing fields and counts again for each use.
+        texts = select(newest.c.entry_id, newest.c.place, *fields).offset(literal_number(0)).subquery("texts")
+        phrases = list(_sought(match.parts[0]))
+        counts = [
+            _occurrences(phrase, field, texts).label(f"{field}_{number}")
+            for number, phrase in enumerate(phrases)
+            for field in _FIELDS
+        ]
+        counted = select(texts.c.entry_id, texts.c.place, *counts).offset(literal_number(0)).subquery("counted")
+        return by_score(
+            counted, sum((_score(counted, number) for number in range(len(phrases))), literal_column("0.0"))
+        )
+
+
+def _score(counted: FromClause, number: int) -> ColumnElement[Any]:
+    """How badly a phrase matches, by the numbers of its occurrences."""
+    title, author, text = (counted.c[f"{field}_{number}"] for field in _FIELDS)
+    start: ColumnElement[float] = literal_column(f"CAST({_RANK_START} AS double precision)", Double())
+    return (
+        literal_column("0.6", Double()) / (title + start)
+        + literal_column("0.3", Double()) / (title + author + start)
+        + literal_column("0.1", Double()) / (title + author + text + start)
+    )
 
 
 async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, limit: int) -> ConditionShape | None:

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, FromClause, Select, select
 
-from feedmill.model.search_query import SearchCondition
 from feedmill.optional_imports import import_by_name
 from feedmill.store.database import Database
 from feedmill.store.search.conditions import Sql
-from feedmill.store.search.split_query import ConditionShape, PreparedSearch
+from feedmill.store.search.split_query import ConditionShape, PreparedSearch, TextSyntax
 
 
 class IndexSql(NamedTuple):
@@ -39,30 +38,28 @@ class SearchStart(NamedTuple):
     conditions: tuple[Sql, ...] = ()
 
 
-class SearchDialect(Protocol):
+class SearchDialect(TextSyntax, Protocol):
     """The full-text search of one database.
 
     The driving condition is what a search starts with: the words, a narrow condition, or None for a scan by date.
     """
 
     index_sql: IndexSql
-    words_start: SearchStart | None
-    """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
     indexes_in_lots: bool
     """Whether texts are indexed after they are stored, many at once (`index_in_lots.py`)."""
 
-    def match_text(self, condition: SearchCondition) -> str:
-        """Words and phrases in the full-text syntax of the database; raises `TypeError` for other conditions."""
+    def words_start(self, match: ConditionShape) -> SearchStart | None:
+        """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
 
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int
     ) -> ConditionShape | None:
         """The driving condition; a scan by date may end after `limit` matches."""
 
-    def has_words(self, name: str) -> Sql:
-        """The condition that a text has the words in the parameter `name`."""
+    def has_words(self, text: ConditionShape) -> Sql:
+        """The condition that a text has the words of a condition."""
 
-    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
+    def has_match(self, match: ConditionShape, driving_condition: ConditionShape | None) -> Sql:
         """The condition that a text has the words of the whole search, if they are not the driving condition."""
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
@@ -71,13 +68,13 @@ class SearchDialect(Protocol):
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         """The subquery that looks up one entry, in a form that the database does not turn into a join."""
 
-    def matches(self) -> Select[Any]:
+    def matches(self, match: ConditionShape) -> Select[Any]:
         """All entries with the words of the whole search: `entry_id` and `place`, in no order."""
 
     def rank_value(self, driving_condition: ConditionShape | None) -> ColumnElement[Any] | None:
         """The value of each of the newest matches that ranks it; None if it is read later."""
 
-    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, match: ConditionShape, driving_condition: ConditionShape | None) -> Select[Any]:
         """The newest matches, the best first; `rank_value` is in their column `measured`."""
 
 

@@ -51,6 +51,14 @@ def _is_match(name: str) -> Sql:
     return literal_column("search_index").op("MATCH", is_comparison=True)(bindparam(name, type_=String()))
 
 
+_WORDS_START = SearchStart(
+    _index.join(search_texts, search_texts.c.place == _index.c.rowid),
+    _index.c.rowid,
+    (search_texts, _index),
+    (_is_match("match"),),
+)
+
+
 class SqliteSearch:
     # `revise` is an upsert, because an update would take one statement per entry on D1; it also adds a missing row.
     index_sql: IndexSql = IndexSql(
@@ -65,12 +73,10 @@ class SqliteSearch:
         f"SELECT {PLACE}id, id, :title, :author, :words {IF_UNCHANGED}",
     )
     indexes_in_lots: bool = True
-    words_start: SearchStart | None = SearchStart(
-        _index.join(search_texts, search_texts.c.place == _index.c.rowid),
-        _index.c.rowid,
-        (search_texts, _index),
-        (_is_match("match"),),
-    )
+    compares_phrases = False
+
+    def words_start(self, match: ConditionShape) -> SearchStart | None:
+        return _WORDS_START
 
     def match_text(self, condition: SearchCondition) -> str:
         return fts5(condition)
@@ -83,14 +89,14 @@ class SqliteSearch:
             return narrow
         if await sees_few_entries(db, search, user_id):
             return VISIBLE
-        return WORDS if search.has_match else None
+        return WORDS if search.match else None
 
-    def has_words(self, name: str) -> Sql:
+    def has_words(self, text: ConditionShape) -> Sql:
         # The + 0 keeps SQLite from starting with all matches.
-        return (search_texts.c.place + 0).in_(select(_index.c.rowid).where(_is_match(name)))
+        return (search_texts.c.place + 0).in_(select(_index.c.rowid).where(_is_match(text.name)))
 
-    def has_match(self, driving_condition: ConditionShape | None) -> Sql:
-        return self.has_words("match")
+    def has_match(self, match: ConditionShape, driving_condition: ConditionShape | None) -> Sql:
+        return self.has_words(match)
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         return True
@@ -98,7 +104,7 @@ class SqliteSearch:
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         return entry
 
-    def matches(self) -> Select[Any]:
+    def matches(self, match: ConditionShape) -> Select[Any]:
         """From the index alone: the place has the id in its last bits."""
         entry_id = _index.c.rowid.op("&", return_type=BigInteger())(literal_column(str(IDS_PER_SECOND - 1)))
         return select(entry_id.label("entry_id"), _index.c.rowid.label("place")).where(_is_match("match"))
@@ -107,7 +113,7 @@ class SqliteSearch:
         """None: FTS5 can rank only rows that it selects itself."""
         return _bm25 if driving_condition == WORDS else None
 
-    def rank(self, newest: FromClause, driving_condition: ConditionShape | None) -> Select[Any]:
+    def rank(self, newest: FromClause, match: ConditionShape, driving_condition: ConditionShape | None) -> Select[Any]:
         if driving_condition == WORDS:
             return by_score(newest, newest.c.measured)
         again = newest.join(_index, _index.c.rowid == newest.c.place)

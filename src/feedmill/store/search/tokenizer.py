@@ -19,6 +19,9 @@ MAX_TEXT = 50_000
 MAX_HTML = 500_000
 MAX_URL = 1_000
 MAX_LINE = 2_000
+# Characters of a word; a longer one is data. A lexeme of PostgreSQL has at most 2,046 bytes.
+MAX_WORD = 500
+MAX_HOST = 253
 # The prefix of the words of a URL. No text has such words.
 URL_WORD = "url0"
 
@@ -75,7 +78,15 @@ def visible_text(markup: str) -> str:
 def words_of(text: str | None) -> str:
     """The words of a plain text."""
     plain = fold_text(text)
-    return plain if plain.isascii() else _SPACES.sub(" ", _RUNS.sub(_pairs, plain)).strip()
+    return _without_long_words(plain if plain.isascii() else _SPACES.sub(" ", _RUNS.sub(_pairs, plain)).strip())
+
+
+def _without_long_words(words: str) -> str:
+    # A word that is too long fills one of the blocks of half its length.
+    half = MAX_WORD // 2
+    if all(words.find(" ", start, start + half) >= 0 for start in range(0, len(words) - half + 1, half)):
+        return words
+    return " ".join(word for word in words.split() if len(word) <= MAX_WORD)
 
 
 def fold_text(text: str | None) -> str:
@@ -168,7 +179,7 @@ def site_word(host: str) -> str:
 @lru_cache(maxsize=1000)
 def _sites(host: str) -> list[str]:
     """The words of a host and its parent domains. Cached: most entries of a feed have the same host."""
-    labels = host.split(".")
+    labels = host.split(".") if len(host) <= MAX_HOST else []
     return [site_word(".".join(labels[first:])) for first in range(len(labels) - 1)]
 
 
