@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Select, text
 
-from feedmill.model.search_query import And, DateRange, HasLabel, HasState, InFeeds, Not, TextMatch
-from feedmill.store.database import Database, Row
+from feedmill.model.search_query import And, DateRange, HasLabel, HasState, InFeeds, Not, SearchCondition, TextMatch
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.migrations import sqlalchemy_dialect
+from feedmill.store.schema import feeds
+from feedmill.store.search import postgresql
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.find_entries import StatementKey, keys_by_date, keys_by_rank
 from feedmill.store.search.search_dialect import search_dialect
-from feedmill.store.search.split_query import prepare_search
+from feedmill.store.search.split_query import ConditionShape, prepare_search
 from tests.databases import emptied
+from tests.library.small_library import SmallLibrary
 from tests.sqlite_template import copy_template
 from tests.store.library_rows import ALICE, START, add_analysed_library
 
@@ -98,6 +101,29 @@ async def test_postgresql_keeps_one_plan_for_every_word(
     # Estimates for a word are not part of the plan, so that it is as good for the next one.
     assert "search_texts_words" not in walks[0]
     assert [walks[0].replace("cat", "the"), fetches[0].replace("cat", "the")] == [walks[1], fetches[1]]
+
+
+async def test_common_words_that_never_stand_together_are_found_by_the_index(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RARE", "LOOK", "FEW_SUBSCRIPTIONS"):
+        monkeypatch.setattr(postgresql, name, 0)
+    both = And((CAT, TextMatch(("dog",))))
+    async with emptied(request, "postgresql", tmp_path) as postgres:
+        library = SmallLibrary(postgres)
+        alice, feed = await library.person(), await library.feed()
+        await library.subscribe(alice, feed)
+        await library.arrive(feed, *(f"{number} {'dog' if number % 2 else 'cat'}" for number in range(100)))
+        await postgres.batch([Step(feeds.update().values(entry_count=100))])
+
+        async def driving_condition(condition: SearchCondition) -> ConditionShape | None:
+            search = prepare_search(condition, POSTGRESQL)
+            return await POSTGRESQL.choose_driving_condition(postgres, search, alice.id, 50)
+
+        assert await driving_condition(CAT) is None
+        assert await driving_condition(both) == WORDS
+        await library.arrive(feed, "cat and dog")
+        assert await driving_condition(both) is None
 
 
 async def _plan(db: Database, statement: Select[Any], params: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ than half the size of a tsvector with positions.
 # ruff: noqa: S608 (what is put together here are constants)
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import sqrt
 from typing import Any
 
@@ -55,6 +56,8 @@ from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no
 RARE = 10_000
 # Checking one vector during a scan by date takes as long as fetching this many matches from the index.
 LOOK = 8
+# As many of the newest texts are looked at to see whether words occur together.
+NEWEST = 1_000
 
 # The fields of a text of words, as `split_part` counts them, and before and behind each this mark.
 _MARK = "|"
@@ -297,7 +300,32 @@ async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, 
     # Scanning by date until enough are found, or fetching all matches.
     total = max(visible["of"], 1)
     share = min(int(visible["entries"]) / total, 1)
-    return None if share > 0 and expected > sqrt(LOOK * limit * total / share) else WORDS
+    if share == 0 or expected <= sqrt(LOOK * limit * total / share):
+        return WORDS
+    return None if await _occurs_lately(db, search) else WORDS
+
+
+async def _occurs_lately(db: Database, search: PreparedSearch) -> bool:
+    """Whether one of the newest texts matches.
+
+    PostgreSQL expects words to be independent of each other. If common ones never stand together, a scan by date would
+    read all texts, but the index finds that in milliseconds.
+    """
+    assert search.match is not None
+    return bool(await db.query(_lately(search.match.parts[0]), search.params))
+
+
+@lru_cache(maxsize=256)
+def _lately(phrases: ConditionShape) -> Select[Any]:
+    newest = (
+        select(search_texts.c.words)
+        .order_by(search_texts.c.place.desc())
+        .limit(literal_number(NEWEST))
+        .subquery("newest")
+    )
+    return (
+        select(literal_column("1").label("one")).where(_has_phrases(phrases, newest.c.words)).limit(literal_number(1))
+    )
 
 
 DIALECT: SearchDialect = PostgresqlSearch()
