@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import (
+    REAL,
     BigInteger,
     BindParameter,
     ColumnElement,
@@ -53,9 +54,11 @@ from feedmill.store.search.search_dialect import IndexSql, SearchDialect, Search
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
 # Up to this many matches are always fetched.
-RARE = 10_000
-# Checking one vector during a scan by date takes as long as fetching this many matches from the index.
-LOOK = 8
+RARE = 5_000
+# Checking one text during a scan by date takes as long as fetching this many matches from the index.
+LOOK = 3
+# As many if the text of each match must be checked as well.
+LOOK_FOR_PHRASES = 1
 # As many of the newest texts are looked at to see whether words occur together.
 NEWEST = 1_000
 
@@ -272,9 +275,9 @@ class PostgresqlSearch:
             for field in _FIELDS
         ]
         counted = select(texts.c.entry_id, texts.c.place, *counts).offset(literal_number(0)).subquery("counted")
-        return by_score(
-            counted, sum((_score(counted, number) for number in range(len(phrases))), literal_column("0.0"))
-        )
+        scores = (_score(counted, number) for number in range(len(phrases)))
+        # Rounded: equal numbers of two words in another order add up to another last digit.
+        return by_score(counted, cast(sum(scores, literal_column("0.0", Double())), REAL()))
 
 
 def _score(counted: FromClause, number: int) -> ColumnElement[Any]:
@@ -300,19 +303,21 @@ async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, 
     # Scanning by date until enough are found, or fetching all matches.
     total = max(visible["of"], 1)
     share = min(int(visible["entries"]) / total, 1)
-    if share == 0 or expected <= sqrt(LOOK * limit * total / share):
+    assert search.match is not None
+    [phrases] = search.match.parts
+    look = LOOK if _index_knows(phrases) else LOOK_FOR_PHRASES
+    if share == 0 or expected <= sqrt(look * limit * total / share):
         return WORDS
-    return None if await _occurs_lately(db, search) else WORDS
+    return None if await _occurs_lately(db, search.params, phrases) else WORDS
 
 
-async def _occurs_lately(db: Database, search: PreparedSearch) -> bool:
+async def _occurs_lately(db: Database, params: dict[str, Any], phrases: ConditionShape) -> bool:
     """Whether one of the newest texts matches.
 
     PostgreSQL expects words to be independent of each other. If common ones never stand together, a scan by date would
     read all texts, but the index finds that in milliseconds.
     """
-    assert search.match is not None
-    return bool(await db.query(_lately(search.match.parts[0]), search.params))
+    return bool(await db.query(_lately(phrases), params))
 
 
 @lru_cache(maxsize=256)
