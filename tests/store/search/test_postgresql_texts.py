@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from feedmill.model.search_query import TextMatch
+from feedmill.model.search_query import Or, TextMatch
 from feedmill.store.database import Database
 from feedmill.store.migrations import migrate
-from feedmill.store.search.find_entries import find_newest_matches
+from feedmill.store.search.find_entries import find_best_matches, find_newest_matches
 from tests.databases import blank
 from tests.library.small_library import SmallLibrary
 
@@ -46,3 +46,16 @@ async def test_texts_are_found_on_a_server_without_lz4(postgres: Database) -> No
 
     assert (await postgres.query(text(USED)))[0]["used"] == "pglz"
     assert list(await find_newest_matches(postgres, TextMatch(("grey", "heron")), alice.id, 50)) == [entry]
+
+
+async def test_equal_matches_of_different_words_are_ordered_by_date(postgres: Database) -> None:
+    library = SmallLibrary(postgres)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    ids = list[int]()
+    for word in ("heron", "egret") * 4:
+        ids += await library.arrive(feed, f"{word} {len(ids)}", content_html=f"{word} " * 5)
+
+    either = Or((TextMatch(("heron",)), TextMatch(("egret",))))
+
+    assert list(await find_best_matches(postgres, either, alice.id, 50)) == ids[::-1]
