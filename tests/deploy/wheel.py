@@ -19,7 +19,8 @@ from tests.store import next_version
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).parent / "uv"
 LONGEST_COMMAND = 300
-NEXT_VERSION = f"{__version__}.post1"
+# A development version counts as older than its release.
+NEXT_VERSION = f"{__version__.partition('.dev')[0]}.post1"
 NEXT_SCHEMA = read_migrations("sqlite")[-1].version + 1
 
 

@@ -736,6 +736,8 @@ NOT_HOSTILE = frozenset(
         # Written by the operator.
         "identity_providers",
         "outbound.own_site.ask_own_site",
+        # Statements of ours.
+        "store.drivers.postgres_bulk_insert",
         # Aliases of what is measured, or parts of it.
         "collect.restore_bodies.parse_body",
         "collect.parsing.parse_feed.parse_well_formed_utf8",
