@@ -1,7 +1,7 @@
 """A day of many feeds in PostgreSQL, with a clock that runs faster than ours: `make scale`.
 
     python bench/scale_run/run.py [--feeds 1000000] [--entries 20000000] [--hours 24] [--minutes 25] [--workers 2]
-        [--engine embedded|celery] [--faults] [--keep FOLDER] [--plots]
+        [--engine embedded|celery] [--faults] [--keep FOLDER] [--only-load] [--plots]
 
 Loads a database (or finds the one that an earlier run left in FOLDER), lets the real scheduler, job handlers and
 refreshes work through a day against a web in process memory, reads pages meanwhile, and checks that nothing was lost
@@ -365,6 +365,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--faults", action="store_true")
     parser.add_argument("--every", type=float, default=10, help="real seconds between two samples")
     parser.add_argument("--keep", type=Path, help="the folder of the database, loaded once")
+    parser.add_argument("--only-load", action="store_true", help="leaves the day to a later run with --keep")
     parser.add_argument("--output", type=Path, default=Path("scale-results"))
     parser.add_argument("--plots", action="store_true", help="draws the plots of the documentation")
     parser.add_argument("--images", type=Path, default=IMAGES)
@@ -373,6 +374,8 @@ def arguments() -> argparse.Namespace:
 
 async def main() -> None:
     options = arguments()
+    if options.only_load and not options.keep:
+        raise SystemExit("--only-load needs --keep")
     if options.faults and options.engine != "celery":
         raise SystemExit("--faults needs --engine celery")
     if options.faults and options.keep:
@@ -388,6 +391,8 @@ async def main() -> None:
         hand_over(folder)
         run = Run(options, folder, Progress())
         await run.load()
+        if options.only_load:
+            return
         results = await run.day()
     if results["problems"]:
         raise SystemExit(1)

@@ -1,6 +1,7 @@
 """The schema of a database as sorted lines to compare: columns, indexes and references.
 
-The search index is left out, because it differs between databases (`tests/store/search/test_find_entries.py`).
+The search index is left out, because it differs between databases (`tests/store/search/test_find_entries.py`), and so are
+the partitions of PostgreSQL, which come and go.
 """
 
 from sqlalchemy import TextClause, text
@@ -31,13 +32,18 @@ SQLITE = (
 POSTGRESQL = (
     """
     SELECT table_name, column_name, data_type, character_maximum_length, is_nullable, column_default, collation_name
-    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'search_texts'
+    FROM information_schema.columns JOIN pg_class c ON c.oid = CAST(quote_ident(table_name) AS regclass)
+    WHERE table_schema = 'public' AND table_name <> 'search_texts' AND NOT c.relispartition
     """,
-    "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'search_texts'",
+    """
+    SELECT tablename, indexname, indexdef FROM pg_indexes JOIN pg_class c ON c.oid = CAST(indexname AS regclass)
+    WHERE schemaname = 'public' AND tablename <> 'search_texts' AND NOT c.relispartition
+    """,
     """
     SELECT CAST(conrelid AS regclass) || '' AS owned, conname || '' AS name, pg_get_constraintdef(oid) AS definition
     FROM pg_constraint WHERE connamespace = CAST('public' AS regnamespace)
         AND CAST(conrelid AS regclass) || '' <> 'search_texts'
+        AND conrelid NOT IN (SELECT oid FROM pg_class WHERE relispartition)
     """,
 )
 MYSQL = (

@@ -17,6 +17,7 @@ from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maint
 from feedmill.store.database import Database
 from feedmill.store.entries.drop_unused_unread_lists import drop_retired_lists
 from feedmill.store.entries.marks import expire_read_later
+from feedmill.store.feeds.fetch_log_days import add_log_days
 from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.search.index_missing_entries import index_missing_entries
 
@@ -116,11 +117,15 @@ def make_maintenance(app: App) -> Maintenance:
     async def purge_filters(now: datetime) -> dict[str, int]:
         return {"filters_deleted": await purge_deleted_filters(db, now)}
 
+    async def add_partitions(now: datetime) -> dict[str, int]:
+        return {"days_added": await add_log_days(db, now)}
+
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(
         db,
         [
             MaintenanceTask("join_stories", CHECK_EVERY, join_stories),
+            MaintenanceTask("add_log_days", day, add_partitions),
             MaintenanceTask("expire_marks", hour, expire_marks),
             MaintenanceTask("write_descriptors", day, write_descriptors),
             MaintenanceTask("purge", day, purge_expired),

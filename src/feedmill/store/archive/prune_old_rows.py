@@ -8,6 +8,7 @@ from sqlalchemy import Delete, Select, bindparam, func, select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.feeds.fetch_log_days import drop_log_days, start_of_day
 from feedmill.store.schema import batches, feeds, fetch_log, subscriptions
 
 CHUNK_SIZE = 1000
@@ -27,7 +28,7 @@ DROP_EMPTY = subscriptions.delete().where(
 
 
 async def count_old_log_lines(db: Database, before: datetime) -> int:
-    return await _count(db, COUNT_LINES, before)
+    return await _count(db, COUNT_LINES, start_of_day(before))
 
 
 async def count_old_batches(db: Database, before: datetime) -> int:
@@ -35,8 +36,9 @@ async def count_old_batches(db: Database, before: datetime) -> int:
 
 
 async def drop_old_log_lines(db: Database, before: datetime) -> int:
-    """Drops the lines of the fetch log from before `before`."""
-    return await _drop_in_chunks(db, OLD_LINES, DROP_LINES, before)
+    """Drops the lines of the fetch log from the days before that of `before`."""
+    first = start_of_day(before)
+    return await drop_log_days(db, first) + await _drop_in_chunks(db, OLD_LINES, DROP_LINES, first)
 
 
 async def drop_old_batches(db: Database, before: datetime) -> int:

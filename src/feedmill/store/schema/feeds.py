@@ -107,6 +107,8 @@ fetch_log = table(
     Column("message", LongText),
     Index("fetch_log_of_feed", "feed_id", "at"),
     Index("fetch_log_at", "at"),
+    # By day, on PostgreSQL alone: see `store/feeds/fetch_log_days.py`.
+    info={"partitioned_by": "at"},
 )
 
 

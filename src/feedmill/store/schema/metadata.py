@@ -23,3 +23,12 @@ def table(name: str, *parts: Any, **options: Any) -> Table:
 def _create_with_options(create: CreateTable, compiler: DDLCompiler, **options: Any) -> str:
     sql = compiler.visit_create_table(create, **options)  # type: ignore[no-untyped-call]
     return f"{sql.rstrip()} {MYSQL_OPTIONS}\n\n"
+
+
+@compiles(CreateTable, "postgresql")
+def _create_partitioned(create: CreateTable, compiler: DDLCompiler, **options: Any) -> str:
+    """Divides a table by the column that its `info` names; PostgreSQL wants that column in the key."""
+    sql: str = compiler.visit_create_table(create, **options)  # type: ignore[no-untyped-call]
+    if (by := create.element.info.get("partitioned_by")) is None:
+        return sql
+    return f"{sql.rstrip().replace('PRIMARY KEY (id)', f'PRIMARY KEY (id, {by})')} PARTITION BY RANGE ({by})\n\n"

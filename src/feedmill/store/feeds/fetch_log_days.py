@@ -1,0 +1,77 @@
+"""The partitions of the fetch log on PostgreSQL: one for each day (UTC), dropped whole when it has expired.
+
+Deleting millions of lines would write as much as fetching did. The other databases have one table. A line for whose day
+there is no partition is in the default partition: those of the first day, and those of a clock that is wrong.
+"""
+
+import re
+from datetime import datetime, time, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, column, select, table, text
+
+from feedmill.store.database import Database, Step
+
+DAYS_AHEAD = 7
+PARTITIONS = text(
+    "SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds"
+    " FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = CAST('fetch_log' AS regclass)"
+)
+UPPER_BOUND = re.compile(r"TO \('([^']+)'\)")
+_default = table("fetch_log_default", column("at"))
+IN_DEFAULT = (
+    select(_default.c.at).where(_default.c.at >= bindparam("first"), _default.c.at < bindparam("following")).limit(1)
+)
+# Fetches wait for a change of partitions, and that waits for statements that read the log.
+WAIT_BRIEFLY = Step(text("SET LOCAL lock_timeout = '2s'"))
+
+
+class Partition(NamedTuple):
+    name: str
+    # The first day that is no longer in it.
+    following_day: str
+
+
+def start_of_day(at: datetime) -> datetime:
+    return datetime.combine(at.date(), time(), at.tzinfo)
+
+
+async def add_log_days(db: Database, now: datetime) -> int:
+    """Adds the partitions of the next days; how many were missing. There are none but on PostgreSQL."""
+    if db.dialect_name != "postgresql":
+        return 0
+    until = max((each.following_day for each in await _partitions(db)), default="")
+    added = 0
+    # Today's lines are in a partition already.
+    for ahead in range(1, DAYS_AHEAD + 1):
+        day, following_day = (str((now + timedelta(days=days)).date()) for days in (ahead, ahead + 1))
+        if day >= until and not await db.query(IN_DEFAULT, {"first": day, "following": following_day}):
+            await db.batch([WAIT_BRIEFLY, Step(text(_create(day, following_day)))])
+            added += 1
+    return added
+
+
+async def drop_log_days(db: Database, before: datetime) -> int:
+    """Drops the partitions that have only lines from before `before`; how many lines they had."""
+    if db.dialect_name != "postgresql":
+        return 0
+    lines = 0
+    for partition in await _partitions(db):
+        if partition.following_day <= str(before.date()):
+            [row] = await db.query(text(f"SELECT count(*) AS lines FROM {partition.name}"))  # noqa: S608
+            await db.batch([WAIT_BRIEFLY, Step(text(f"DROP TABLE IF EXISTS {partition.name}"))])
+            lines += int(row["lines"])
+    return lines
+
+
+async def _partitions(db: Database) -> list[Partition]:
+    """Those of days, and that of the lines from before there were any; not the default partition."""
+    bounds = {row["name"]: UPPER_BOUND.search(row["bounds"]) for row in await db.query(PARTITIONS)}
+    return [Partition(name, bound[1]) for name, bound in sorted(bounds.items()) if bound]
+
+
+def _create(day: str, following_day: str) -> str:
+    return (
+        f"CREATE TABLE IF NOT EXISTS fetch_log_{day.replace('-', '')} PARTITION OF fetch_log"
+        f" FOR VALUES FROM ('{day}') TO ('{following_day}')"
+    )
