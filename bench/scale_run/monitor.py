@@ -23,9 +23,10 @@ WATCHED = ("feeds", "feed_claims", "fetch_log", "entries", "search_texts", "unre
 KINDS = ("updated", "unchanged", "failed", "postponed", "new_entries", "revised")
 WAL = "SELECT wal_records, wal_fpi, wal_bytes FROM pg_stat_wal"
 SIZES = (
-    "SELECT pg_table_size(relid) AS size, pg_indexes_size(relid) AS indexes, n_dead_tup AS dead, "
-    "autovacuum_count AS vacuums, n_tup_hot_upd AS hot, n_tup_upd AS updates "
-    "FROM pg_stat_user_tables WHERE relname = $1"
+    "SELECT sum(pg_table_size(relid))::bigint AS size, sum(pg_indexes_size(relid))::bigint AS indexes, "
+    "sum(n_dead_tup)::bigint AS dead, sum(autovacuum_count)::bigint AS vacuums, "
+    "sum(n_tup_hot_upd)::bigint AS hot, sum(n_tup_upd)::bigint AS updates FROM pg_stat_user_tables "
+    "WHERE relid = to_regclass($1) OR relid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass($1))"
 )
 VACUUMS = "SELECT count(*) FROM pg_stat_progress_vacuum"
 DUE = "SELECT count(*) FROM feeds WHERE next_fetch_at <= $1"
@@ -107,7 +108,8 @@ class Monitor:
             "claims": await one.fetchval(claims_sql()),
         }
         for table in WATCHED:
-            if row := await one.fetchrow(SIZES, table):
+            row = await one.fetchrow(SIZES, table)
+            if row["size"] is not None:
                 found |= {f"{table}_{name}": value for name, value in row.items()}
         return found
 

@@ -1,7 +1,7 @@
 """The schema of a database as sorted lines to compare: columns, indexes and references.
 
-The search index is left out, because it differs between databases (`tests/store/search/test_find_entries.py`), and so are
-the partitions of PostgreSQL, which come and go.
+The search index is left out, because it differs between databases (`tests/store/search/test_find_entries.py`), and the
+partitions of PostgreSQL, which come and go.
 """
 
 from sqlalchemy import TextClause, text

@@ -49,7 +49,7 @@ async def test_each_of_the_next_days_gets_a_partition_once(divided: Database) ->
     added = [await add_log_days(divided, NOW + days * DAY) for days in (0, 0, 1)]
 
     assert added == [DAYS_AHEAD, 0, 1]
-    assert await partitions(divided) == ["fetch_log_20260310", *(f"fetch_log_202603{n}" for n in range(11, 18)), DEFAULT]
+    assert await partitions(divided) == [*(f"fetch_log_202603{day}" for day in range(10, 18)), DEFAULT]
 
 
 async def test_a_line_is_in_the_partition_of_its_day_and_without_one_in_the_default(divided: Database) -> None:
