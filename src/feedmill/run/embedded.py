@@ -23,7 +23,7 @@ from feedmill.run.index_texts import INDEX_EVERY, index_last_stored_texts, keep_
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.memory_allocator import return_freed_memory
 from feedmill.run.scheduler import Scheduler
-from feedmill.store.feeds.claims import repair_far_future_times
+from feedmill.store.feeds.claims import FarTimesRepair
 
 log = get_logger(__name__)
 
@@ -85,9 +85,6 @@ def assemble_parts(app: App) -> EmbeddedParts:
     async def rest(seconds: float) -> None:
         await engine.rest(seconds)
 
-    async def repair_times() -> None:
-        await repair_far_future_times(app.db, clock())
-
     async def nudge_images() -> None:
         await engine.submit(ArchiveImages(), Priority.SCHEDULED)
 
@@ -105,7 +102,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     declared = DeclaredFeeds(
         app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor, encryption=app.tools.encryption
     )
-    before_scan = [declared.follow, repair_times, nudge_images]
+    before_scan = [declared.follow, FarTimesRepair(app.db, clock).run_if_due, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=before_scan)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     return EmbeddedParts(engine, handlers, scheduler, batches)

@@ -16,7 +16,7 @@ from feedmill.run.filter_jobs import keep_working_on_filter_jobs
 from feedmill.run.index_texts import keep_indexing_texts
 from feedmill.run.outbound_tasks import make_outbound_tasks
 from feedmill.run.run_in_background import run_in_background
-from feedmill.store.feeds.claims import repair_far_future_times
+from feedmill.store.feeds.claims import FarTimesRepair
 
 CHECK_EVERY = timedelta(minutes=1)
 
@@ -54,8 +54,10 @@ async def _keep_preparing(app: App) -> None:
     settings, tools = app.settings, app.tools
     declared = DeclaredFeeds(app.db, settings.feeds_file, settings.data, tools.rules.floor, encryption=tools.encryption)
 
+    repair = FarTimesRepair(app.db, app.tools.clock)
+
     async def prepare() -> None:
         await declared.follow()
-        await repair_far_future_times(app.db, app.tools.clock())
+        await repair.run_if_due()
 
     await run_periodically("follow_declared_feeds", prepare, CHECK_EVERY)

@@ -35,9 +35,17 @@ def is_visible(user_id: UserId) -> Condition:
 def visible_entry_ids(user_id: UserId) -> CompoundSelect[Any]:
     """The ids of all entries that the user may see."""
     subscribed = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == user_id)
+    return union(select(entries.c.id).where(entries.c.feed_id.in_(subscribed)), *_marked(user_id))
+
+
+def marked_entry_ids(user_id: UserId) -> CompoundSelect[Any]:
+    """The ids of entries that the user may see whatever they subscribe to."""
+    return union(*_marked(user_id))
+
+
+def _marked(user_id: UserId) -> tuple[Select[Any], ...]:
     labelled = select(entry_labels.c.entry_id).join(labels, labels.c.id == entry_labels.c.label_id)
-    return union(
-        select(entries.c.id).where(entries.c.feed_id.in_(subscribed)),
+    return (
         entry_ids_of_states(user_id).where(is_starred),
         entry_ids_of_states(user_id).where(is_kept_for_later),
         labelled.where(labels.c.user_id == user_id),

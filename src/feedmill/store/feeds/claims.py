@@ -7,7 +7,7 @@ No index contains a column of the claim, so that PostgreSQL can claim a feed wit
 are found by their ids, which the holder of a claim knows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, case, null, or_, select
@@ -25,6 +25,8 @@ LEASE = timedelta(seconds=180)
 # Times further ahead than these come from a clock that was wrong and has been set back since.
 FAR_CLAIM = timedelta(days=1)
 FAR_FETCH = timedelta(days=30)
+# Looking for them reads all feeds: no index has the claims.
+REPAIR_EVERY = timedelta(hours=1)
 
 is_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
 DUE = (
@@ -145,6 +147,21 @@ async def release_claimed_feeds(db: Database, ids_by_token: Mapping[str, Sequenc
     """Releases those of these feeds that are still claimed with their token."""
     rows = [{"ids": as_list(list(ids)), "token": token} for token, ids in ids_by_token.items()]
     await db.batch([Step(RELEASE, row) for row in rows])
+
+
+class FarTimesRepair:
+    """Repairs times that a wrong clock has set far in the future: at the start, then once an hour."""
+
+    def __init__(self, db: Database, clock: Callable[[], datetime]) -> None:
+        self._db, self._clock = db, clock
+        self._next: datetime | None = None
+
+    async def run_if_due(self) -> None:
+        now = self._clock()
+        # A clock that was set back is the reason for a repair.
+        if self._next is None or not self._next - REPAIR_EVERY <= now < self._next:
+            await repair_far_future_times(self._db, now)
+            self._next = now + REPAIR_EVERY
 
 
 async def repair_far_future_times(db: Database, now: datetime) -> None:

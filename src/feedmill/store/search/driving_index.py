@@ -35,6 +35,8 @@ FEW_SUBSCRIPTIONS = 50
 
 WORDS = ConditionShape("words")
 VISIBLE = ConditionShape("visible")
+# What the user may see, by date: read until enough has been found, while all of a narrow condition is read.
+VISIBLE_BY_DATE = ConditionShape("visible by date")
 
 _user = bindparam("user_id", type_=BigInteger())
 _its_feeds = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)

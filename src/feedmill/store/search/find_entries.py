@@ -147,11 +147,11 @@ def _found(key: StatementKey) -> tuple[Select[Any], ColumnElement[int]]:
     start = _start(key)
     dated = [_sql(key, part, start) for part in key.shape.parts if part.kind == "dated"]
     found = select(search_texts.c.entry_id, start.place.label("place")).select_from(start.source)
-    return found.where(*start.conditions, *dated, _holds(key, start)), start.place
+    return found.where(*start.conditions, *dated, *_entry_conditions(key, start)), start.place
 
 
 def _start(key: StatementKey) -> SearchStart:
-    if key.match and key.driving_condition == WORDS and (start := key.dialect.words_start(key.match)):
+    if start := key.dialect.start(key.match, key.driving_condition):
         return start
     conditions: list[Sql] = [key.dialect.has_match(key.match, key.driving_condition)] if key.match else []
     if key.driving_condition is not None and key.driving_condition != WORDS:
@@ -159,11 +159,15 @@ def _start(key: StatementKey) -> SearchStart:
     return SearchStart(search_texts, search_texts.c.place, (search_texts,), tuple(conditions))
 
 
-def _holds(key: StatementKey, start: SearchStart) -> Sql:
-    """Whether the user may see the entry and the other conditions hold; evaluated for each row of the index."""
-    rest = [_sql(key, part, start) for part in key.shape.parts if part.kind != "dated"]
-    entry: Select[Any] = select(literal_column("1")).where(entries.c.id == search_texts.c.entry_id, may_see, *rest)
-    return exists(key.dialect.look_up(entry.select_from(entries).correlate(*start.tables)))
+def _entry_conditions(key: StatementKey, start: SearchStart) -> list[Sql]:
+    """That the user may see the entry and the other conditions hold; evaluated for each row of the index."""
+    held = [_sql(key, part, start) for part in key.shape.parts if part.kind != "dated"]
+    if not start.is_visible:
+        held.insert(0, may_see)
+    if not held:
+        return []
+    entry: Select[Any] = select(literal_column("1")).where(entries.c.id == search_texts.c.entry_id, *held)
+    return [exists(key.dialect.look_up(entry.select_from(entries).correlate(*start.tables)))]
 
 
 def _sql(key: StatementKey, part: ConditionShape, start: SearchStart) -> Sql:

@@ -83,7 +83,7 @@ class MysqlSearch:
     indexes_in_lots: bool = False
     compares_phrases = False
 
-    def words_start(self, match: ConditionShape) -> SearchStart | None:
+    def start(self, match: ConditionShape | None, driving_condition: ConditionShape | None) -> SearchStart | None:
         return None
 
     def match_text(self, condition: SearchCondition) -> str:

@@ -6,10 +6,11 @@ than half the size of a tsvector with positions.
 
 # ruff: noqa: S608 (what is put together here are constants)
 
+import math
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import lru_cache
-from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import (
@@ -17,6 +18,7 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
+    DateTime,
     Double,
     FromClause,
     Integer,
@@ -33,23 +35,27 @@ from sqlalchemy import (
     select,
     text,
     true,
+    union_all,
 )
 from sqlalchemy.types import UserDefinedType
 
 from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
+from feedmill.store.entries.visibility import marked_entry_ids
 from feedmill.store.literal_limits import literal_number
-from feedmill.store.schema import feeds, subscriptions
+from feedmill.store.schema import entries, feeds, subscriptions
 from feedmill.store.search.conditions import Sql
 from feedmill.store.search.driving_index import (
     FEW_SUBSCRIPTIONS,
     VISIBLE,
+    VISIBLE_BY_DATE,
     WORDS,
     find_narrow_condition,
     is_few,
     sees_few_entries,
 )
-from feedmill.store.search.index_table import IDS_PER_SECOND, IF_UNCHANGED, search_texts
+from feedmill.store.search.index_table import EARLIEST, IDS_PER_SECOND, IF_UNCHANGED, LATEST, search_texts
 from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_score
 from feedmill.store.search.split_query import ConditionShape, PreparedSearch, no_text
 
@@ -59,6 +65,11 @@ RARE = 5_000
 LOOK = 3
 # As many if the text of each match must be checked as well.
 LOOK_FOR_PHRASES = 1
+# Sorting this many entries of the user by date takes as long as fetching one match.
+SORT = 0.4
+# Below this share of all entries a user's own are sorted by date, unless there are too many.
+SMALL_SHARE = 0.1
+MOST_SORTED = 500_000
 # As many of the newest texts are looked at to see whether words occur together.
 NEWEST = 1_000
 
@@ -202,6 +213,10 @@ _VISIBLE_TOTALS = (
 )
 
 
+_user = bindparam("user_id", type_=BigInteger())
+_subscribed = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)
+
+
 class PostgresqlSearch:
     index_sql: IndexSql = IndexSql(
         add=f"INSERT INTO search_texts (place, entry_id, words) VALUES ({_PLACE}{_ENTRY_ID}, {_ENTRY_ID}, {_TEXT})",
@@ -211,19 +226,10 @@ class PostgresqlSearch:
     indexes_in_lots: bool = False
     compares_phrases = True
 
-    def words_start(self, match: ConditionShape) -> SearchStart | None:
-        """All matches by date, before anything is looked up for the few that are needed."""
-        all_texts = search_texts.alias("all_texts")
-        # The offset keeps PostgreSQL from scanning by date.
-        matched = (
-            select(all_texts.c.entry_id, all_texts.c.place)
-            .where(_is_match(match, all_texts.c.words))
-            .order_by(all_texts.c.place.desc())
-            .offset(literal_number(0))
-            .subquery("matched")
-        )
-        source = matched.join(search_texts, search_texts.c.entry_id == matched.c.entry_id)
-        return SearchStart(source, matched.c.place, (search_texts, matched))
+    def start(self, match: ConditionShape | None, driving_condition: ConditionShape | None) -> SearchStart | None:
+        if driving_condition == VISIBLE_BY_DATE:
+            return _visible_start(match)
+        return _words_start(match) if match and driving_condition == WORDS else None
 
     def match_text(self, condition: SearchCondition) -> str:
         query = tsquery(condition)
@@ -242,7 +248,10 @@ class PostgresqlSearch:
             return narrow
         if search.match:
             return await _choose_for_words(db, search, user_id, limit)
-        return VISIBLE if await sees_few_entries(db, search, user_id) else None
+        if await sees_few_entries(db, search, user_id):
+            return VISIBLE
+        seen = await _visible_share(db, user_id)
+        return VISIBLE_BY_DATE if seen.share < SMALL_SHARE and seen.entries <= MOST_SORTED else None
 
     def has_words(self, text: ConditionShape) -> Sql:
         return _has_phrases(text.parts[0], search_texts.c.words)
@@ -252,7 +261,7 @@ class PostgresqlSearch:
 
     def walks_by_date(self, driving_condition: ConditionShape | None) -> bool:
         """False for a narrow condition: PostgreSQL would read the index of places too."""
-        return driving_condition in (None, WORDS)
+        return driving_condition in (None, WORDS, VISIBLE_BY_DATE)
 
     def look_up(self, entry: Select[Any]) -> Select[Any]:
         """Adds an offset, so that PostgreSQL does not turn it into a join with all entries."""
@@ -280,6 +289,55 @@ class PostgresqlSearch:
         return by_score(counted, cast(sum(scores, literal_column("0.0", Double())), REAL()))
 
 
+def _words_start(match: ConditionShape) -> SearchStart:
+    """All matches by date, before anything is looked up for the few that are needed."""
+    all_texts = search_texts.alias("all_texts")
+    # The offset keeps PostgreSQL from scanning by date.
+    matched = (
+        select(all_texts.c.entry_id, all_texts.c.place)
+        .where(_is_match(match, all_texts.c.words))
+        .order_by(all_texts.c.place.desc())
+        .offset(literal_number(0))
+        .subquery("matched")
+    )
+    source = matched.join(search_texts, search_texts.c.entry_id == matched.c.entry_id)
+    return SearchStart(source, matched.c.place, (search_texts, matched))
+
+
+def _visible_start(match: ConditionShape | None) -> SearchStart:
+    """What the user may see by date; their texts are looked at until enough match."""
+    mine = union_all(
+        _ids_and_times().where(entries.c.feed_id.in_(_subscribed)),
+        _ids_and_times().where(entries.c.id.in_(marked_entry_ids(_user)), entries.c.feed_id.not_in(_subscribed)),
+    ).subquery("mine")
+    # The offset keeps PostgreSQL from looking at all texts before it sorts them.
+    visible = (
+        select(mine.c.id.label("entry_id"), _place(mine.c.sort_at, mine.c.id).label("place"))
+        .order_by(literal_column("place").desc())
+        .offset(literal_number(0))
+        .subquery("visible")
+    )
+    source = visible.join(search_texts, search_texts.c.entry_id == visible.c.entry_id)
+    words = (_has_phrases(match.parts[0], search_texts.c.words),) if match else ()
+    return SearchStart(source, visible.c.place, (search_texts, visible), words, is_visible=True)
+
+
+def _ids_and_times() -> Select[Any]:
+    return select(entries.c.id, entries.c.sort_at)
+
+
+def _place(sort_at: ColumnElement[str], id: ColumnElement[int]) -> ColumnElement[int]:
+    """The place of an entry, computed: reading it would read its text."""
+    within = func.least(func.greatest(sort_at, _time(EARLIEST)), _time(LATEST))
+    at = cast(within, DateTime(timezone=True))
+    seconds = cast(func.floor(func.date_part(literal_column("'epoch'"), at)), BigInteger)
+    return seconds * literal_column(str(IDS_PER_SECOND), BigInteger()) + id
+
+
+def _time(seconds: int) -> ColumnElement[str]:
+    return literal_column(f"'{to_iso(datetime.fromtimestamp(seconds, UTC))}'")
+
+
 def _score(counted: FromClause, number: int) -> ColumnElement[Any]:
     """How badly a phrase matches, by the numbers of its occurrences."""
     title, author, text = (counted.c[f"{field}_{number}"] for field in _FIELDS)
@@ -297,18 +355,40 @@ async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, 
     expected = int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
     if expected <= RARE:
         return WORDS
-    [visible] = await db.query(_VISIBLE_TOTALS, {"user_id": user_id})
-    if visible["subscriptions"] <= FEW_SUBSCRIPTIONS and await is_few(db, VISIBLE, search, user_id):
+    seen = await _visible_share(db, user_id)
+    if seen.subscriptions <= FEW_SUBSCRIPTIONS and await is_few(db, VISIBLE, search, user_id):
         return VISIBLE
-    # Scanning by date until enough are found, or fetching all matches.
-    total = max(visible["of"], 1)
-    share = min(int(visible["entries"]) / total, 1)
     assert search.match is not None
     [phrases] = search.match.parts
-    look = LOOK if _index_knows(phrases) else LOOK_FOR_PHRASES
-    if share == 0 or expected <= sqrt(look * limit * total / share):
+    is_exact = _index_knows(phrases)
+    look = LOOK if is_exact else LOOK_FOR_PHRASES
+    # Fetching all matches; looking at the texts that the user may see by date until enough are found; or at all texts.
+    wanted = limit * seen.of / expected
+    of_visible = SORT * seen.entries + look * min(wanted, seen.entries)
+    of_all = look * wanted / seen.share if seen.share else math.inf
+    if expected <= min(of_visible, of_all):
         return WORDS
-    return None if await _occurs_lately(db, search.params, phrases) else WORDS
+    occurs = await _occurs_lately(db, search.params, phrases)
+    if of_visible < of_all:
+        return VISIBLE_BY_DATE if occurs or not is_exact else WORDS
+    return None if occurs else WORDS
+
+
+class _Seen(NamedTuple):
+    """How much of all entries a user sees."""
+
+    subscriptions: int
+    entries: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        return min(self.entries / self.of, 1)
+
+
+async def _visible_share(db: Database, user_id: int) -> _Seen:
+    [row] = await db.query(_VISIBLE_TOTALS, {"user_id": user_id})
+    return _Seen(int(row["subscriptions"]), int(row["entries"]), max(int(row["of"]), 1))
 
 
 async def _occurs_lately(db: Database, params: dict[str, Any], phrases: ConditionShape) -> bool:

@@ -29,27 +29,33 @@ class IndexSql(NamedTuple):
 class SearchStart(NamedTuple):
     """The source of a search, the column by which it is ordered, and conditions on it.
 
-    `tables` are those in the source that conditions on the entry may name.
+    `tables` are those in the source that conditions on the entry may name. `is_visible`: the source has no entry that
+    the user may not see.
     """
 
     source: FromClause
     place: ColumnElement[int]
     tables: tuple[FromClause, ...]
     conditions: tuple[Sql, ...] = ()
+    is_visible: bool = False
 
 
 class SearchDialect(TextSyntax, Protocol):
     """The full-text search of one database.
 
-    The driving condition is what a search starts with: the words, a narrow condition, or None for a scan by date.
+    The driving condition is what a search starts with: the words, a narrow condition, the entries that the user may see
+    by date, or None for a scan of all texts by date.
     """
 
     index_sql: IndexSql
     indexes_in_lots: bool
     """Whether texts are indexed after they are stored, many at once (`index_in_lots.py`)."""
 
-    def words_start(self, match: ConditionShape) -> SearchStart | None:
-        """Where a search begins whose driving condition is the words; None: at the table of texts, as any other."""
+    def start(self, match: ConditionShape | None, driving_condition: ConditionShape | None) -> SearchStart | None:
+        """Where a search begins whose driving condition is the words or the user's entries.
+
+        None: at the table of texts, as with any other driving condition.
+        """
 
     async def choose_driving_condition(
         self, db: Database, search: PreparedSearch, user_id: int, limit: int

@@ -75,8 +75,8 @@ class SqliteSearch:
     indexes_in_lots: bool = True
     compares_phrases = False
 
-    def words_start(self, match: ConditionShape) -> SearchStart | None:
-        return _WORDS_START
+    def start(self, match: ConditionShape | None, driving_condition: ConditionShape | None) -> SearchStart | None:
+        return _WORDS_START if match and driving_condition == WORDS else None
 
     def match_text(self, condition: SearchCondition) -> str:
         return fts5(condition)
