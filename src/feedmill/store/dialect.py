@@ -10,7 +10,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.dml import Insert
+from sqlalchemy.sql.dml import Insert, UpdateBase
 from sqlalchemy.sql.expression import literal_column
 
 from feedmill.store.database import Params
@@ -66,6 +66,16 @@ class Compiler:
         required = {name for name, bind in compiled.binds.items() if bind.required}
         defaults = {name: value for name, value in compiled.params.items() if name not in required}
         return Compiled(str(compiled), names, defaults)
+
+
+def independent(statement: UpdateBase) -> Any:
+    """Marks a change that neither reads nor writes what other steps of its batch write: see `is_independent`."""
+    return statement.execution_options(independent=True)
+
+
+def is_independent(statement: Executable) -> bool:
+    """Whether the order of this step does not matter, so that a driver may run it together with others."""
+    return bool(statement.get_execution_options().get("independent"))
 
 
 class InsertNew(Insert):

@@ -23,6 +23,7 @@ from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.postgres_bulk_insert import arrays_of, bulk_insert_sql
 from feedmill.store.drivers.postgres_hosts import PostgresHosts
+from feedmill.store.drivers.postgres_merged_steps import merge_steps
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
 # As messages name it.
@@ -120,6 +121,8 @@ class PostgresDatabase:
         async with self._connection() as connection:
             if len(steps) == 1:  # a single statement is atomic by itself, in one round trip instead of three
                 return [await self._run_step(connection, *steps[0])]
+            if merged := merge_steps(steps, self._compile):
+                return [*await connection.fetchrow(merged.sql, *merged.values)]
             async with connection.transaction():
                 return [await self._run_step(connection, *step) for step in steps]
 

@@ -28,7 +28,7 @@ from feedmill.model.refresh import (
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.dialect import as_list, independent, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
 from feedmill.store.entries.change_guids import steps_to_change_guids
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
@@ -58,7 +58,8 @@ def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Upda
         *computed.items(),
     ]
     freed = [("claim_token", None), ("claimed_until", None)]
-    return feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
+    update = feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
+    return independent(update)  # type: ignore[no-any-return]
 
 
 # A success enables a feed that a 410 disabled, but not one that a person disabled, perhaps during this fetch.
@@ -102,8 +103,10 @@ FEED_FAILED = _feed_update(
     status=case((_is_disabled, FeedStatus.DISABLED), else_=bindparam("new_status")),
 )
 FEED_POSTPONED = _feed_update(_is_disabled)
-LOG = insert(
-    fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
+LOG = independent(
+    insert(
+        fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
+    )
 )
 _presence: dict[str, Any] = {"in_feed": bindparam("present"), "last_seen_at": bindparam("at")}
 SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(_presence)
