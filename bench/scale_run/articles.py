@@ -1,4 +1,4 @@
-"""Short articles from a Zipf-like vocabulary, one in eight of them Chinese; article `n` is always the same."""
+"""Articles from a Zipf-like vocabulary, one in eight of them Chinese; article `n` is always the same."""
 
 import random
 from functools import cache
@@ -6,7 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 VOCABULARY = 40_000
-FEWEST_WORDS, MOST_WORDS = 20, 40
+WORDS = 30
 CHINESE_ONE_IN = 8
 SYLLABLES = [
     a + b for a in ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr") for b in "aeiou"
@@ -49,9 +49,10 @@ def _weights(count: int) -> list[float]:
     return sums
 
 
-def write_article(number: int | str) -> Article:
+def write_article(number: int | str, length: int = WORDS) -> Article:
+    """`length` is how many words it has on average."""
     chance = random.Random(f"article {number}")
-    count = chance.randint(FEWEST_WORDS, MOST_WORDS)
+    count = chance.randint(length * 2 // 3, length * 4 // 3)
     if chance.randrange(CHINESE_ONE_IN) == 0:
         chosen = chance.choices(han_words(), cum_weights=_weights(2000), k=count // 2)
         title, text = (

@@ -103,9 +103,11 @@ RECOUNT = """
 
 
 class Loader:
-    def __init__(self, db: Database, url: str, profiles: FeedProfiles, entries: int, progress: Progress) -> None:
+    def __init__(
+        self, db: Database, url: str, profiles: FeedProfiles, entries: int, words: int, progress: Progress
+    ) -> None:
         self._db, self._url, self._profiles, self._progress = db, url, profiles, progress
-        self.pool = pool_size(entries)
+        self.pool, self._words = pool_size(entries), words
         self._now = datetime.fromtimestamp(profiles.start, UTC)
         self._entries = 0
 
@@ -127,7 +129,9 @@ class Loader:
         self._progress.begin(f"a pool of {self.pool:,} entries")
         feed = await add_feed(self._db, "https://pool.example/", self._now)
         for numbers in chunked(range(self.pool), 500):
-            items = "".join(rss_item(write_article(n), str(n), http_date(self._profiles.start - n)) for n in numbers)
+            items = "".join(
+                rss_item(write_article(n, self._words), str(n), http_date(self._profiles.start - n)) for n in numbers
+            )
             offered = entries_by_identity(parse_feed(rss("Pool", items)))
             changes = compare_entries(offered, {}, set(), self._now, site_url=None, with_images=True)
             await self._db.batch(steps_to_add_entries(feed.id, "pool", changes.new, to_iso(self._now), in_feed=True))

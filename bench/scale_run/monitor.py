@@ -14,6 +14,7 @@ from fast_clock import FastClock
 from lateness import difference, percentile, sum_counts
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+from report import Cell, Table
 
 from feedmill.model.timestamps import to_iso
 from feedmill.store.schema import feeds, metadata
@@ -140,6 +141,21 @@ class Monitor:
         except (RedisError, OSError):
             return {}
         return {"redis_memory": info["used_memory"], "redis_commands": info["total_commands_processed"]}
+
+
+async def sizes_of_tables(url: str, of: str) -> Table:
+    one = await asyncpg.connect(url)
+    try:
+        whole = await one.fetchval("SELECT pg_database_size(current_database())")
+        rows: list[list[Cell]] = [["all tables", "", "", whole / 1e6]]
+        for table in WATCHED:
+            row = await one.fetchrow(SIZES, table)
+            if row["size"] is not None:
+                size, indexes = int(row["size"]), int(row["indexes"])
+                rows.append([table, size / 1e6, indexes / 1e6, (size + indexes) / 1e6])
+    finally:
+        await one.close()
+    return Table(f"Sizes with {of}", ["", "rows, MB", "indexes, MB", "both, MB"], rows)
 
 
 def claims_sql() -> str:

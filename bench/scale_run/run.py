@@ -1,7 +1,7 @@
 """A day of many feeds in PostgreSQL, with a clock that runs faster than ours: `make scale`.
 
     python bench/scale_run/run.py [--feeds 1000000] [--entries 20000000] [--hours 24] [--minutes 25] [--workers 2]
-        [--engine embedded|celery] [--faults] [--keep FOLDER] [--only-load] [--plots]
+        [--words 30] [--engine embedded|celery] [--faults] [--keep FOLDER] [--only-load] [--plots]
 
 Loads a database (or finds the one that an earlier run left in FOLDER), lets the real scheduler, job handlers and
 refreshes work through a day against a web in process memory, reads pages meanwhile, and checks that nothing was lost
@@ -32,12 +32,13 @@ import uvloop
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench"), str(Path(__file__).parent)]
 
+from articles import WORDS  # noqa: E402
 from check_run import Findings, check_day, check_loaded  # noqa: E402
 from fast_clock import FastClock, begin_day  # noqa: E402
 from feed_profiles import ANSWERS, RHYTHMS, FeedProfiles  # noqa: E402
 from lateness import percentile  # noqa: E402
 from load import SETTINGS, Loader, pool_size  # noqa: E402
-from monitor import Monitor, cpu_of  # noqa: E402
+from monitor import Monitor, cpu_of, sizes_of_tables  # noqa: E402
 from plots import plots_of, write_plots  # noqa: E402
 from progress import Progress  # noqa: E402
 from readers import Reader, percentiles  # noqa: E402
@@ -57,8 +58,8 @@ from tests.services.server import Restartable, free_port, hand_over  # noqa: E40
 IMAGES = ROOT / "docs" / "images"
 MOST_DISK = 60e9
 LEFT_FREE = 5e9
-# Measured: tables and indexes of an entry of 30 words, and of a feed.
-BYTES_PER_ENTRY, BYTES_PER_FEED = 2400, 2500
+# Measured: tables and indexes of an entry of 30 words, of a feed, and of each further word in text and index.
+BYTES_PER_ENTRY, BYTES_PER_FEED, BYTES_PER_WORD = 2400, 2500, 20
 DAY_SETTINGS = (
     "shared_buffers=2GB",
     "max_wal_size=8GB",
@@ -103,25 +104,28 @@ class Run:
             if done.read_text() != self._size():
                 raise SystemExit(f"{self.folder} has other data: {done.read_text()}")
             return
-        copies = 2 if self.options.faults else 1
-        check_disk(self.folder, self.options.feeds * copies, self.options.entries * copies)
+        options, copies = self.options, 2 if self.options.faults else 1
+        check_disk(self.folder, options.feeds * copies, options.entries * copies, options.words)
         with own_postgres(self.folder, settings=SETTINGS) as server:
             db = PostgresDatabase(server.service.url)
             await migrate(db)
-            loader = Loader(db, server.service.url, self.profiles, self.options.entries, self.progress)
-            await loader.load(
-                self.options.users, min(self.options.reader_feeds, self.options.feeds), self.options.popular
-            )
+            loader = Loader(db, server.service.url, self.profiles, options.entries, options.words, self.progress)
+            await loader.load(options.users, min(options.reader_feeds, options.feeds), options.popular)
             self.progress.begin("checking what was loaded")
-            web = SimulatedWeb(self.profiles, FastClock(self.start, time.time(), 1), self.pool, MemoryHostSlots())
+            clock = FastClock(self.start, time.time(), 1)
+            web = SimulatedWeb(self.profiles, clock, self.pool, options.words, MemoryHostSlots())
             report_findings(await check_loaded(db, server.service.url, self.profiles, web))
             await db.close()
+            report_table(await sizes_of_tables(server.service.url, self._size()))
         done.write_text(self._size())
         self.progress.say("loaded")
 
     def _size(self) -> str:
         options = self.options
-        return f"{options.feeds} feeds, {options.entries} entries, {options.users} users, {options.popular} fans"
+        return (
+            f"{options.feeds} feeds, {options.entries} entries of {options.words} words, "
+            f"{options.users} users, {options.popular} fans"
+        )
 
     # --- the day ---
 
@@ -180,6 +184,7 @@ class Run:
             "feeds": self.options.feeds,
             "entries": self.options.entries,
             "pool": self.pool,
+            "words": self.options.words,
             "first_day": self.start,
             "start": start,
             "speed": speed,
@@ -329,8 +334,8 @@ def open_session(port: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(f"http://127.0.0.1:{port}", cookie_jar=aiohttp.CookieJar(unsafe=True))
 
 
-def check_disk(folder: Path, feeds: int, entries: int) -> None:
-    needed = feeds * BYTES_PER_FEED + entries * BYTES_PER_ENTRY
+def check_disk(folder: Path, feeds: int, entries: int, words: int) -> None:
+    needed = feeds * BYTES_PER_FEED + entries * (BYTES_PER_ENTRY + max(words - WORDS, 0) * BYTES_PER_WORD)
     free = shutil.disk_usage(folder).free
     if needed > min(MOST_DISK, free - LEFT_FREE):
         most = min(MOST_DISK, max(free - LEFT_FREE, 0)) / 1e9
@@ -358,6 +363,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--reader-feeds", type=int, default=5000, help="feeds of the one who reads")
     parser.add_argument("--popular", type=int, default=0, help="users that all have the same feed, beside the others")
+    parser.add_argument("--words", type=int, default=WORDS, help="words of an article on average")
     parser.add_argument("--hours", type=float, default=24, help="simulated hours")
     parser.add_argument("--minutes", type=float, default=25, help="how long they last")
     parser.add_argument("--workers", type=int, default=2)

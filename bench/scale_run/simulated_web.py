@@ -41,10 +41,13 @@ DATES = 3600
 
 
 class SimulatedWeb:
-    """A `Fetcher` of the feeds of `profiles`. `pool` has how many articles the stored entries have in common."""
+    """A `Fetcher` of the feeds of `profiles`.
 
-    def __init__(self, profiles: FeedProfiles, clock: FastClock, pool: int, slots: HostSlots) -> None:
-        self._profiles, self._clock, self._pool = profiles, clock, pool
+    `pool` is how many articles the stored entries have in common, `words` how many words an article has on average.
+    """
+
+    def __init__(self, profiles: FeedProfiles, clock: FastClock, pool: int, words: int, slots: HostSlots) -> None:
+        self._profiles, self._clock, self._pool, self._words = profiles, clock, pool, words
         gap = timedelta(seconds=HOST_GAP / clock.speed)
         self._pacer = Pacer(slots, gap, max_wait=timedelta(seconds=max(30 / clock.speed, 0.2)))
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -116,7 +119,7 @@ class SimulatedWeb:
     def _item(self, feed: FeedProfile, place: int) -> str:
         is_stored = place < feed.stored
         key = pool_place(feed.number, place, self._pool) if is_stored else f"{feed.number}.{place}"
-        article: Article = write_article(key)
+        article: Article = write_article(key, self._words)
         return rss_item(article, guid_of(feed.number, place), http_date(feed.published_at(place)))
 
 

@@ -99,7 +99,8 @@ async def main(plan: dict[str, Any], name: str) -> None:
 
 def with_simulated_web(app: App, plan: dict[str, Any], clock: FastClock, recorder: Recorder) -> App:
     profiles = FeedProfiles(plan["feeds"], plan["entries"], plan["first_day"])
-    web, blobs = SimulatedWeb(profiles, clock, plan["pool"], app.coordination.host_slots), DiscardedBlobs()
+    web = SimulatedWeb(profiles, clock, plan["pool"], plan["words"], app.coordination.host_slots)
+    blobs = DiscardedBlobs()
     tools = replace(app.tools, client=web, blobs=blobs, clock=clock.now, announce=recorder.announce)
     return replace(app, tools=tools, blobs=blobs)
 
