@@ -738,6 +738,7 @@ NOT_HOSTILE = frozenset(
         "outbound.own_site.ask_own_site",
         # Statements of ours.
         "store.drivers.postgres_bulk_insert",
+        "store.drivers.postgres_merged_steps",
         # Aliases of what is measured, or parts of it.
         "collect.restore_bodies.parse_body",
         "collect.parsing.parse_feed.parse_well_formed_utf8",
@@ -769,6 +770,7 @@ NOT_HOSTILE = frozenset(
         "serve.web.core.assets",
         "serve.web.core.script_bundle",
         "store.drivers.d1_statements",
+        "store.feeds.fetch_log_days",
         "store.drivers.sqlite_json_insert",
     }
 )
