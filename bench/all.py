@@ -32,6 +32,7 @@ BENCHES = {
         "Refreshing feeds",
         ["--feeds", "300", "--rounds", "1", "--latency", "--only", ",".join(REFRESHED)],
     ),
+    "opml_import": ("Importing many feeds", ["--feeds", "1000"]),
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
     "library": ("Reading and searching", ["--entries", "50000"]),
     "filters": ("Filters", ["--entries", "50000", "--rounds", "6"]),
