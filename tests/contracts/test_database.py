@@ -202,6 +202,15 @@ async def test_one_row_of_many_that_breaks_a_constraint_undoes_the_batch(any_db:
     assert await values_of(any_db) == {}
 
 
+async def test_a_row_that_breaks_a_constraint_undoes_a_step_of_many_rows_alone(any_db: Database) -> None:
+    rows = [fact(f"f{number}", "x") for number in range(1200)]
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch([Step(KEEP, [*rows, fact("f7", "again")])])
+
+    assert await values_of(any_db) == {}
+
+
 async def test_rows_of_one_step_that_exist_or_repeat_keep_the_first(any_db: Database) -> None:
     await any_db.batch([Step(KEEP, fact("a", "first"))])
 

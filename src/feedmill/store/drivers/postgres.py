@@ -1,7 +1,7 @@
 """The driver for PostgreSQL, on asyncpg; its pool reconnects when the server comes back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from feedmill.i18n.connection_errors import connection_message
 from feedmill.i18n.messages import Message
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.postgres_bulk_insert import arrays_of, bulk_insert_sql
+from feedmill.store.drivers.postgres_bulk_insert import MOST_ROWS, arrays_of, bulk_insert_sql
 from feedmill.store.drivers.postgres_hosts import PostgresHosts
 from feedmill.store.drivers.postgres_merged_steps import merge_steps
 from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
@@ -119,7 +119,7 @@ class PostgresDatabase:
 
     async def _run_batch(self, steps: Sequence[Step]) -> list[int]:
         async with self._connection() as connection:
-            if len(steps) == 1:  # a single statement is atomic by itself, in one round trip instead of three
+            if len(steps) == 1 and _is_one_statement(steps[0]):  # atomic by itself, in one round trip instead of three
                 return [await self._run_step(connection, *steps[0])]
             if merged := merge_steps(steps, self._compile):
                 return [*await connection.fetchrow(merged.sql, *merged.values)]
@@ -178,6 +178,10 @@ async def _no_reuse_if_broken(connection: Any) -> AsyncIterator[None]:
     except asyncpg.InternalClientError:
         connection.terminate()
         raise
+
+
+def _is_one_statement(step: Step) -> bool:
+    return isinstance(step.params, Mapping) or len(step.params) <= MOST_ROWS
 
 
 async def _run_for_rows(connection: Any, sql: str, rows: list[list[Any]]) -> None:
