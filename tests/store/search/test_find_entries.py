@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from random import Random
 
+import pytest
 from sqlalchemy import select, text
 
 from feedmill.library.entries.marks import apply_marks
@@ -337,6 +338,16 @@ async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db
     place = select(search_texts.c.place)
     [row] = await any_db.query(place)
     assert row["place"] // 2**31 == int((NOW - 30 * DAY + HOUR).timestamp())
+
+
+@pytest.mark.parametrize("content", ["heron", "heron " * 10_000, f"heron {'字典' * 10_000}"])
+@pytest.mark.parametrize("summary", ["<img src='heron.png'>", "a", "an accent \u0301 alone"])
+async def test_a_summary_beside_the_content_can_be_without_words(any_db: Database, content: str, summary: str) -> None:
+    library, alice, feed = await a_shelf(any_db)
+
+    await library.arrive(feed, "x", content_html=content, summary=summary, link="https://birds.example.com/")
+
+    assert await newest(any_db, alice, And((words("heron"), TextMatch((site_word("example.com"),))))) == ["x"]
 
 
 async def test_long_and_unusual_texts_can_be_stored_and_searched(any_db: Database) -> None:

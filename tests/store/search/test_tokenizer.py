@@ -23,6 +23,8 @@ from feedmill.store.search.tokenizer import (
         ("The quick, brown FOX!", "the quick brown fox"),
         ("Ünïcödé façade Ångström Straße", "unicode facade angstrom strasse"),
         ("e\u0301te\u0301 decomposed", "ete decomposed"),
+        ("an accent \u0301 alone", "an accent alone"),
+        ("\ufc5e Arabic \ufc5e points \ufc5e", "arabic points"),
         ("“Curly” quotes – and dashes…", "curly quotes and dashes"),
         ("Ёлка и йод", "елка и иод"),
         ("ΆΝΘΡΩΠΟΣ", "ανθρωποσ"),

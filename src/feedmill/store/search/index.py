@@ -91,7 +91,9 @@ def tokenize_entry(entry: SearchableEntry) -> IndexedWords:
     text = words_of_html(entry.content_html or entry.summary)
     more = words_of_url(entry.link)
     if entry.content_html and entry.summary and entry.summary != entry.content_html:
-        more = f"{words_of_html(entry.summary)[: max(MAX_TEXT - len(text), 0)]} {more}"
+        # Stripped: PostgreSQL refuses two spaces in a row, between which it sees an empty word.
+        summary = words_of_html(entry.summary)[: max(MAX_TEXT - len(text), 0)].strip()
+        more = f"{summary} {more}".strip()
     return IndexedWords(
         words_of_html((entry.title or "")[:MAX_LINE]), words_of((entry.author or "")[:MAX_LINE]), text, more
     )

@@ -120,7 +120,9 @@ def _folded(text: str) -> str:
     if not unicodedata.is_normalized("NFKC", plain):
         plain = _NO_WORD.sub(" ", unicodedata.normalize("NFKC", plain).casefold())
         plain = _LATIN.sub(_plain_letter, plain)
-    return _LEFT_OUT.sub("", plain)
+    plain = _LEFT_OUT.sub("", plain)
+    # An accent that stood alone leaves the spaces beside it.
+    return _SPACES.sub(" ", plain) if "  " in plain else plain
 
 
 def _text_of(markup: str) -> str:
