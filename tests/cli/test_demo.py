@@ -6,7 +6,7 @@ import signal
 import subprocess
 import urllib.request
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,6 +59,20 @@ async def test_the_reader_has_feeds_of_each_format_and_a_broken_one(prepared: Pr
     broken = [url for url, feed in feeds.items() if feed.consecutive_failures]
     assert broken == [prepared.web.url(feed) for feed in prepared.web.feeds.values() if feed.is_broken]
     assert feeds[broken[0]].last_error is not None
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.5, 1.0])
+async def test_the_last_fetch_of_the_broken_feed_is_past_and_the_next_is_not(jitter: float, tmp_path: Path) -> None:
+    async with run_demo_web() as web:
+        settings = Settings(data=tmp_path, own_servers=frozenset({(LOOPBACK, web.port)}))
+        async with build_app(settings) as built:
+            app = replace(built, tools=replace(built.tools, jitter=lambda: jitter))
+            await prepare_reader(app, web, "correct horse battery")
+            [broken] = [feed for feed in await all_feeds(app.db) if feed.consecutive_failures]
+
+    assert broken.last_fetched_at is not None
+    assert broken.next_fetch_at is not None
+    assert broken.last_fetched_at < web.start < broken.next_fetch_at
 
 
 async def test_the_reader_has_stars_pictures_a_story_and_a_pool(prepared: PreparedDemo) -> None:
