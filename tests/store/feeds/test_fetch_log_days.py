@@ -1,6 +1,7 @@
 """The fetch log of PostgreSQL is divided by day: days are added ahead, and dropped whole."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.prune_old_rows import count_old_log_lines, drop_old_log_lines
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
+from feedmill.store.drivers import retry
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.fetch_log import fetches_before, latest_fetches
@@ -19,11 +21,14 @@ from feedmill.store.feeds.fetch_log_days import DAYS_AHEAD, add_log_days
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import feeds, fetch_log
 from tests.databases import blank, emptied
+from tests.waiting import until
 
 NOW = datetime(2026, 3, 9, 15, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
 DEFAULT, EARLIER = "fetch_log_default", "fetch_log_earlier"
 LINE = insert(fetch_log, "feed_id", "at", "outcome")
+CHANGE_FEED = feeds.update().where(feeds.c.id == bindparam("feed_id")).values(claim_check=0)
+ASLEEP = text("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()")
 WHERE = text("SELECT CAST(tableoid AS regclass) || '' AS name, at FROM fetch_log ORDER BY at")
 PARTITIONS = text("SELECT relname AS name FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY relname")
 
@@ -93,6 +98,26 @@ async def test_a_day_is_not_dropped_while_somebody_reads_the_log_for_long(divide
     assert await drop_old_log_lines(divided, NOW + 3 * DAY) == 1
 
 
+@pytest.mark.parametrize("change", [add_log_days, drop_old_log_lines])
+async def test_a_change_of_days_and_a_refresh_do_not_wait_for_each_other(
+    divided: Database, monkeypatch: pytest.MonkeyPatch, change: Callable[[Database, datetime], Awaitable[int]]
+) -> None:
+    monkeypatch.setattr(retry, "BATCH_TRIES", 1)
+    await add_log_days(divided, NOW)
+    later = NOW + 3 * DAY
+    feed_id = await log_at(divided, NOW + DAY, later)
+    line = Step(LINE, {"feed_id": feed_id, "at": to_iso(later), "outcome": "updated"})
+    refresh = divided.batch([Step(CHANGE_FEED, {"feed_id": feed_id}), Step(text("SELECT pg_sleep(0.4)")), line])
+
+    async def change_meanwhile() -> int:
+        await until(lambda: is_asleep(divided))
+        return await change(divided, later)
+
+    _, changed = await asyncio.gather(refresh, change_meanwhile())
+
+    assert changed
+
+
 async def test_lines_from_before_the_migration_are_kept_and_dropped_when_all_have_expired(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -150,6 +175,11 @@ async def log_at(db: Database, *times: datetime) -> int:
     feed = await add_feed(db, "https://example.org/feed", NOW)
     await db.batch([Step(LINE, [{"feed_id": feed.id, "at": to_iso(at), "outcome": "updated"} for at in times])])
     return feed.id
+
+
+async def is_asleep(db: Database) -> bool:
+    """Whether a statement of this database sleeps."""
+    return bool(await db.query(ASLEEP))
 
 
 async def partitions(db: Database) -> list[str]:

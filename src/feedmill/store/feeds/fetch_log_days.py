@@ -24,6 +24,9 @@ IN_DEFAULT = (
 )
 # Fetches wait for a change of partitions, and that waits for statements that read the log.
 WAIT_BRIEFLY = Step(text("SET LOCAL lock_timeout = '2s'"))
+# A new partition locks the log and then, for its foreign key, the feeds. A refresh writes the feed before the log, so
+# the feeds are locked first: else the two wait for each other. A partition that is dropped locks the log alone.
+LOCK_FEEDS = Step(text("LOCK TABLE feeds IN SHARE ROW EXCLUSIVE MODE"))
 
 
 class Partition(NamedTuple):
@@ -46,7 +49,7 @@ async def add_log_days(db: Database, now: datetime) -> int:
     for ahead in range(1, DAYS_AHEAD + 1):
         day, following_day = (str((now + timedelta(days=days)).date()) for days in (ahead, ahead + 1))
         if day >= until and not await db.query(IN_DEFAULT, {"first": day, "following": following_day}):
-            await db.batch([WAIT_BRIEFLY, Step(text(_create(day, following_day)))])
+            await db.batch([WAIT_BRIEFLY, LOCK_FEEDS, Step(text(_create(day, following_day)))])
             added += 1
     return added
 
