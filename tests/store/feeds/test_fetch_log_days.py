@@ -73,6 +73,12 @@ async def test_a_day_that_has_lines_in_the_default_partition_gets_none(divided: 
     assert "fetch_log_20260311" not in await partitions(divided)
 
 
+async def test_days_are_added_after_the_clock_was_a_year_ahead(divided: Database) -> None:
+    await add_log_days(divided, NOW + 365 * DAY)
+
+    assert [await add_log_days(divided, NOW) for _ in range(2)] == [DAYS_AHEAD, 0]
+
+
 async def test_expired_days_are_dropped_and_counted_with_the_lines_of_the_default_partition(divided: Database) -> None:
     await add_log_days(divided, NOW)
     await log_at(divided, NOW, NOW + DAY, NOW + DAY, NOW + 2 * DAY)

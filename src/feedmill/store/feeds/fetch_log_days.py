@@ -17,7 +17,7 @@ PARTITIONS = text(
     "SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds"
     " FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = CAST('fetch_log' AS regclass)"
 )
-UPPER_BOUND = re.compile(r"TO \('([^']+)'\)")
+BOUNDS = re.compile(r"FROM \((?:MINVALUE|'([^']+)')\) TO \('([^']+)'\)")
 _default = table("fetch_log_default", column("at"))
 IN_DEFAULT = (
     select(_default.c.at).where(_default.c.at >= bindparam("first"), _default.c.at < bindparam("following")).limit(1)
@@ -31,6 +31,8 @@ LOCK_FEEDS = Step(text("LOCK TABLE feeds IN SHARE ROW EXCLUSIVE MODE"))
 
 class Partition(NamedTuple):
     name: str
+    # An empty text for that of the lines from before there were any.
+    day: str
     # The first day that is no longer in it.
     following_day: str
 
@@ -43,12 +45,14 @@ async def add_log_days(db: Database, now: datetime) -> int:
     """Adds the partitions of the next days; how many were missing. There are none but on PostgreSQL."""
     if db.dialect_name != "postgresql":
         return 0
-    until = max((each.following_day for each in await _partitions(db)), default="")
-    added = 0
+    partitions, added = await _partitions(db), 0
     # Today's lines are in a partition already.
     for ahead in range(1, DAYS_AHEAD + 1):
         day, following_day = (str((now + timedelta(days=days)).date()) for days in (ahead, ahead + 1))
-        if day >= until and not await db.query(IN_DEFAULT, {"first": day, "following": following_day}):
+        # Not only after the last one: a clock that was ahead has added days that are far away.
+        if any(each.day <= day < each.following_day for each in partitions):
+            continue
+        if not await db.query(IN_DEFAULT, {"first": day, "following": following_day}):
             await db.batch([WAIT_BRIEFLY, LOCK_FEEDS, Step(text(_create(day, following_day)))])
             added += 1
     return added
@@ -69,8 +73,8 @@ async def drop_log_days(db: Database, before: datetime) -> int:
 
 async def _partitions(db: Database) -> list[Partition]:
     """Those of days, and that of the lines from before there were any; not the default partition."""
-    bounds = {row["name"]: UPPER_BOUND.search(row["bounds"]) for row in await db.query(PARTITIONS)}
-    return [Partition(name, bound[1]) for name, bound in sorted(bounds.items()) if bound]
+    bounds = {row["name"]: BOUNDS.search(row["bounds"]) for row in await db.query(PARTITIONS)}
+    return [Partition(name, found[1] or "", found[2]) for name, found in sorted(bounds.items()) if found]
 
 
 def _create(day: str, following_day: str) -> str:
