@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import sqlite3
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +37,27 @@ def test_ctrl_c_ends_a_server_without_a_traceback(tmp_path: Path) -> None:
         assert server.stop(signal.SIGINT) == 0
 
     assert "Traceback" not in (tmp_path / "serve.log").read_text()
+
+
+def test_a_terminal_that_is_closed_ends_a_server_cleanly(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        assert server.stop(signal.SIGHUP) == 0
+
+    with sqlite3.connect(tmp_path / "data" / "feedmill.db") as db:
+        [still_there] = db.execute("SELECT count(*) FROM locks WHERE name LIKE 'process:%'").fetchone()
+    assert still_there == 0
+
+
+def test_a_server_started_with_nohup_outlives_its_terminal(tmp_path: Path) -> None:
+    ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with new_interpreter.serving(cwd=tmp_path) as server:
+            server.process.send_signal(signal.SIGHUP)
+
+            assert server.get("/health")[0] == 200
+            assert server.stop() == 0
+    finally:
+        signal.signal(signal.SIGHUP, ignored)
 
 
 def test_a_server_prints_the_address_to_open(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`feedmill demo`: a reader with feeds of its own, in a temporary folder."""
 
-import asyncio
 import signal
 import tempfile
 from contextlib import AsyncExitStack
@@ -25,6 +24,7 @@ from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.serve import asgi
 from feedmill.serve.http.connections.server import listen, listening_address, serve_on
 from feedmill.settings import Settings
+from feedmill.stop_signals import stop_signals
 
 LIVE_INTERVAL = timedelta(minutes=1)
 
@@ -40,8 +40,9 @@ def demo(context: Context, port: int | None) -> None:
     """
     if context.given:
         raise CallerError("the demo takes no settings and no data folder: use 'feedmill serve'")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    for number in stop_signals():
+        if number != signal.SIGINT:
+            signal.signal(number, _interrupt)
     with tempfile.TemporaryDirectory(prefix="feedmill-demo-") as folder:
         uvloop.run(_run(Path(folder), port or 0))
 
@@ -52,8 +53,6 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 async def _run(folder: Path, port: int) -> None:
-    # A terminal that is closed stops the server as SIGTERM does, which it knows.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
     # Not from the environment or a file: those are of a real installation.
     settings = Settings(data=folder, listen=LOOPBACK, port=port, log_level="error", websub=False)
     listening = listen(settings)

@@ -20,8 +20,8 @@ from feedmill.serve.http.connections.open_file_limit import reserve_open_files
 from feedmill.serve.http.connections.proxy_user import RecordPeer
 from feedmill.serve.http.connections.slow_clients import Deadlines, TimedProtocol
 from feedmill.settings import Settings
+from feedmill.stop_signals import stop_signals
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # Uvicorn ticks ten times a second.
 TICKS_PER_CHECK = 5
 
@@ -109,14 +109,16 @@ class DeadlineServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stops the server on a signal. uvicorn would raise the signal again, which would kill the remaining work."""
-        loop = asyncio.get_running_loop()
-        for number in SIGNALS:
+        loop, numbers = asyncio.get_running_loop(), stop_signals()
+        for number in numbers:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:
             yield
         finally:
-            for number in SIGNALS:
+            for number in numbers:
                 loop.remove_signal_handler(number)
+            # A shell and its terminal send it one after the other; the second must not kill the remaining work.
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % TICKS_PER_CHECK == 0:
