@@ -15,7 +15,7 @@ from feedmill.run.periodic_parts import run_periodic_parts
 from feedmill.run.schema_watch import watch_schema
 from feedmill.serve import asgi
 from feedmill.serve.data_lock import lock_data_folder
-from feedmill.serve.http.connections.server import listen, public_address, serve_on
+from feedmill.serve.http.connections.server import address_to_open, listen, serve_on
 from feedmill.settings import Settings
 
 
@@ -43,7 +43,7 @@ async def _serve(settings: Settings) -> None:
         # From now on a browser waits in place of being refused.
         listening.listen()
         click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
-        click.echo(f"Feedmill is running: open {public_address(settings)}")
+        click.echo(f"Feedmill is running: open {address_to_open(settings)}")
         if sys.stdout.isatty():
             click.echo("Stop it with Ctrl+C.")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

@@ -11,7 +11,7 @@ from feedmill.run.distributed import open_distributed, require_scalable_settings
 from feedmill.run.schema_watch import watch_schema
 from feedmill.secret_key import require_shared_key
 from feedmill.serve import asgi
-from feedmill.serve.http.connections.server import listen, public_address, serve_on
+from feedmill.serve.http.connections.server import address_to_open, listen, serve_on
 from feedmill.settings import Settings
 
 
@@ -41,5 +41,5 @@ async def _serve(settings: Settings) -> None:
     ):
         # From now on a browser waits in place of being refused.
         listening.listen()
-        click.echo(f"Feedmill's API is running: open {public_address(settings)}")
+        click.echo(f"Feedmill's API is running: open {address_to_open(settings)}")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

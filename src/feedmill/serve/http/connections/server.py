@@ -22,6 +22,8 @@ from feedmill.serve.http.connections.slow_clients import Deadlines, TimedProtoco
 from feedmill.settings import Settings
 from feedmill.stop_signals import stop_signals
 
+# A server listens on a wildcard, but a browser can't open it.
+LOOPBACK_OF_WILDCARD = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 # Uvicorn ticks ten times a second.
 TICKS_PER_CHECK = 5
 
@@ -51,14 +53,21 @@ def _limit_send_buffers(listening: socket.socket) -> None:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MAX_UNSENT_BYTES)
 
 
-def public_address(settings: Settings) -> str:
-    """The URL that users open."""
-    return settings.public_url or listening_address(settings)
+def address_to_open(settings: Settings) -> str:
+    """The URL that users open, as the start of a server prints it."""
+    if settings.public_url:
+        return settings.public_url
+    if here := LOOPBACK_OF_WILDCARD.get(settings.listen):
+        return f"{_url(here, settings.port)} (from another machine with the name or address of this one)"
+    return listening_address(settings)
 
 
 def listening_address(settings: Settings) -> str:
-    host = f"[{settings.listen}]" if ":" in settings.listen else settings.listen
-    return f"http://{host}:{settings.port}"
+    return _url(settings.listen, settings.port)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) -> None:
