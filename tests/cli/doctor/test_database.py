@@ -44,6 +44,19 @@ async def test_a_server_that_does_not_answer_is_an_error(tmp_path: Path) -> None
     assert is_error(await findings_of(Settings(data=tmp_path, database=url)), "database_unusable")
 
 
+@pytest.mark.parametrize("bytes_of_file", [b"no database at all", None])
+async def test_a_file_that_is_no_database_asks_for_a_backup(
+    settings: Settings, db: Database, bytes_of_file: bytes | None
+) -> None:
+    path = settings.data / "feedmill.db"
+    path.write_bytes(path.read_bytes()[:50_000] if bytes_of_file is None else bytes_of_file)
+
+    found = await findings_of(settings)
+
+    assert is_error(found, "database_unusable", "feedmill --data NEW backup --restore")
+    assert "server" not in str(found["database_unusable"].remedy)
+
+
 async def test_a_database_of_a_newer_version_is_an_error(settings: Settings, db: Database) -> None:
     await db.exec("UPDATE migrations SET version = 9999 WHERE version = (SELECT max(version) FROM migrations)")
 

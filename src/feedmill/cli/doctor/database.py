@@ -1,5 +1,6 @@
 """Checks the database: it answers, has this version's schema, reads and writes, and its secrets can be decrypted."""
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from secrets import token_hex
 
@@ -38,10 +39,16 @@ async def _database(settings: Settings) -> Finding:
     except NewerSchema as problem:
         return error(Message("doctor.database_newer", reason=problem.message), Message("doctor.database_newer_help"))
     except DatabaseError as problem:
-        text = Message("doctor.database_unusable", reason=problem.message)
-        return error(text, Message("doctor.database_unusable_help"))
+        return error(Message("doctor.database_unusable", reason=problem.message), _what_makes_usable(settings))
     finally:
         await db.close()
+
+
+def _what_makes_usable(settings: Settings) -> Message:
+    """For SQLite the owner of its file, or a backup; for others their server and the settings that lead there."""
+    if settings.database_url.startswith("sqlite:"):
+        return Message("doctor.database_file_unusable_help", user=str(os.geteuid()))
+    return Message("doctor.database_unusable_help")
 
 
 async def _open_database(db: Database) -> Finding:
