@@ -1,5 +1,6 @@
 """Findings about the database and what is encrypted in it."""
 
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -7,6 +8,7 @@ import pytest
 
 from feedmill.cli.doctor import database
 from feedmill.encryption import Encryption
+from feedmill.i18n.translator import Translator
 from feedmill.optional_imports import MissingExtra
 from feedmill.setting_fields import SecretStr
 from feedmill.settings import Settings
@@ -98,6 +100,22 @@ async def test_secrets_that_the_key_does_not_decrypt_are_errors(settings: Settin
 
     assert is_error(found, "logins_unreadable", "1 feed", "old_secret_keys")
     assert is_error(found, "second_factors_unreadable", "1 user", "two-factor-off")
+
+
+async def test_the_place_of_the_key_is_named_in_the_language_of_the_reader(settings: Settings, db: Database) -> None:
+    other = Encryption.of(Settings(data=settings.data, secret_key=SecretStr(token_hex(32))))
+    feed = await add_feed(db, "https://example.org/feed", NOW)
+    login = other.encrypt("secret", database.ENCRYPTION_PURPOSE)
+    await db.exec(f"UPDATE feeds SET http_options = '{login.value}' WHERE id = {feed.id}")
+
+    in_file = (await findings_of(settings))["logins_unreadable"].remedy
+    in_setting = (await findings_of(replace(settings, secret_key=SecretStr(token_hex(32)))))["logins_unreadable"].remedy
+
+    assert in_file is not None
+    assert str(settings.data / "secret.key") in str(in_file)
+    assert in_setting is not None
+    assert "the setting secret_key" in str(in_setting)
+    assert "设置项 secret_key" in Translator("zh_CN").render(in_setting)
 
 
 async def test_a_key_that_is_none_is_an_error(settings: Settings, db: Database) -> None:

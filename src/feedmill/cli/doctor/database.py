@@ -8,7 +8,7 @@ from feedmill.adapters.database import database_exists, open_database
 from feedmill.cli.doctor.findings import CheckContext, Finding, error, ok, warning
 from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, DatabaseError
-from feedmill.i18n.messages import Message
+from feedmill.i18n.messages import Message, verbatim
 from feedmill.library.users.second_factor import ENCRYPTION_PURPOSE as SECOND_FACTOR_PURPOSE
 from feedmill.model.encrypted import Encrypted
 from feedmill.optional_imports import MissingExtra
@@ -77,12 +77,17 @@ async def check_secrets(context: CheckContext) -> AsyncIterator[Finding]:
             Message("doctor.secret_key_invalid", reason=problem.message), Message("doctor.secret_key_invalid_help")
         )
         return
-    encryption, key = Encryption.of(context.settings), key_location(context.settings)
+    encryption, key = Encryption.of(context.settings), _place_of_key(context.settings)
     for finding in await _unreadable_secrets(context.db, encryption, key):
         yield finding
 
 
-async def _unreadable_secrets(db: Database, encryption: Encryption, key: str) -> list[Finding]:
+def _place_of_key(settings: Settings) -> Message:
+    is_setting = bool(settings.secret_key.get_secret_value())
+    return Message("doctor.secret_key_setting") if is_setting else verbatim(key_location(settings))
+
+
+async def _unreadable_secrets(db: Database, encryption: Encryption, key: Message) -> list[Finding]:
     logins = [feed.http_options for feed in await feeds_with_http_options(db) if feed.http_options]
     found = []
     if n := _unreadable(encryption, await all_totp_secrets(db), SECOND_FACTOR_PURPOSE):
