@@ -12,7 +12,12 @@ FILE_NAME = "secret.key"
 
 def find_secret_key(settings: Settings) -> str | None:
     """The secret key of this instance, if it has one."""
-    return settings.secret_key.get_secret_value() or _read_key(settings.data / FILE_NAME)
+    if key := settings.secret_key.get_secret_value():
+        return key
+    try:
+        return _read_key(settings.data / FILE_NAME)
+    except FileNotFoundError:
+        return None
 
 
 def key_location(settings: Settings) -> str:
@@ -40,17 +45,13 @@ def old_secret_keys(settings: Settings) -> tuple[str, ...]:
     return tuple(key.strip() for key in settings.old_secret_keys.get_secret_value().split(",") if key.strip())
 
 
-def _read_key(path: Path) -> str | None:
+def _read_key(path: Path) -> str:
     try:
         key = path.read_text().strip()
     except FileNotFoundError:
-        return None
+        raise
     except OSError as error:
         raise BadSetting(f"data: the secret key {path} can't be read: {error.strerror}") from error
-    return _check_length(key, path)
-
-
-def _check_length(key: str, path: Path) -> str:
     if len(key) < MIN_KEY_LENGTH:
         raise BadSetting(
             f"secret_key: {path} holds no key of {MIN_KEY_LENGTH} characters; delete it to have one created"
@@ -63,10 +64,9 @@ def read_or_make_key(path: Path) -> str:
     try:
         if not path.exists():
             _make_key_file(path)
-        key = path.read_text().strip()
     except OSError as error:
         raise BadSetting(f"data: the secret key {path} can't be written: {error.strerror}") from error
-    return _check_length(key, path)
+    return _read_key(path)
 
 
 def _make_key_file(path: Path) -> None:

@@ -15,6 +15,7 @@ from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.read_feeds import all_feeds
 from tests.cli import new_interpreter
 from tests.cli.command import assert_one_line, feedmill, serving
+from tests.services.server import free_port
 
 SECOND_START_CPU_SECONDS = 3
 LONGEST_START_SECONDS = 25
@@ -113,6 +114,18 @@ def test_a_port_in_use_is_reported_in_one_line_before_anything_is_changed(tmp_pa
 
     assert_one_line(done, f"127.0.0.1:{port}", "--port", code=2)
     assert not (tmp_path / "data" / "feedmill.db").exists()
+
+
+def test_a_key_that_is_unusable_is_reported_before_the_server_says_that_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    key = tmp_path / "data" / "secret.key"
+    key.touch(0o600)
+    key.write_text("short")
+
+    done = feedmill("serve", "--port", str(free_port()), cwd=tmp_path)
+
+    assert_one_line(done, "secret.key holds no key", code=2)
+    assert done.stdout == ""
 
 
 def test_commands_run_next_to_a_server(tmp_path: Path) -> None:

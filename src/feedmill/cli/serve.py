@@ -40,10 +40,11 @@ async def _serve(settings: Settings) -> None:
         run_periodic_parts(app, parts),
         announce_presence(app.coordination.presence, "serve"),
     ):
+        site = asgi.create_asgi_app(app, parts.batches)
         # From now on a browser waits in place of being refused.
         listening.listen()
         click.echo(f"Feedmill {__version__} keeps its data in {settings.data.absolute()}")
         click.echo(f"Feedmill is running: open {address_to_open(settings)}")
         if sys.stdout.isatty():
             click.echo("Stop it with Ctrl+C.")
-        await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)
+        await serve_on(listening, site, settings)

@@ -67,6 +67,13 @@ def test_a_file_without_a_valid_key_is_reported(tmp_path: Path) -> None:
         signing_key(load_settings(data=str(tmp_path)))
 
 
+def test_a_file_that_cannot_be_read_is_reported_as_such(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+
+    with pytest.raises(BadSetting, match="can't be read: Is a directory"):
+        signing_key(load_settings(data=str(tmp_path)))
+
+
 def test_a_folder_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 

@@ -39,7 +39,8 @@ async def _serve(settings: Settings) -> None:
         open_distributed(app) as parts,
         announce_presence(app.coordination.presence, "api"),
     ):
+        site = asgi.create_asgi_app(app, parts.batches)
         # From now on a browser waits in place of being refused.
         listening.listen()
         click.echo(f"Feedmill's API is running: open {address_to_open(settings)}")
-        await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)
+        await serve_on(listening, site, settings)
