@@ -52,6 +52,8 @@ def _read_key(path: Path) -> str:
         raise
     except OSError as error:
         raise BadSetting(f"data: the secret key {path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadSetting(f"secret_key: {path} is not text; 'openssl rand -hex 32' makes a key") from error
     if len(key) < MIN_KEY_LENGTH:
         raise BadSetting(
             f"secret_key: {path} holds no key of {MIN_KEY_LENGTH} characters; delete it to have one created"

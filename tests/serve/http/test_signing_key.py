@@ -67,6 +67,13 @@ def test_a_file_without_a_valid_key_is_reported(tmp_path: Path) -> None:
         signing_key(load_settings(data=str(tmp_path)))
 
 
+def test_a_file_with_bytes_in_place_of_text_is_reported(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"\xff" * 32)
+
+    with pytest.raises(BadSetting, match="is not text; 'openssl rand -hex 32'"):
+        signing_key(load_settings(data=str(tmp_path)))
+
+
 def test_a_file_that_cannot_be_read_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
 
