@@ -204,6 +204,8 @@ async def test_conditions_match(any_db: Database) -> None:
         (HasMedia("enclosure"), "a"),
         (HasMedia("video"), ""),
         (HasMedia("image"), "b"),
+        (Not(HasMedia("audio")), "cb"),
+        (Not(HasMedia("image")), "ca"),
         (DateRange(since=NOW - 3 * DAY), "cb"),
         (DateRange(until=NOW - 2 * DAY), "a"),
         (DateRange(NOW - 2 * DAY, NOW - DAY), "b"),

@@ -43,7 +43,8 @@ may_see: Sql = is_visible(_user)
 
 
 def _carries(media: str) -> Sql:
-    return entries.c.enclosures.like(f'%:"{media}/%')
+    # NULL LIKE … is NULL, which would match neither the condition nor its negation.
+    return and_(entries.c.enclosures.is_not(None), entries.c.enclosures.like(f'%:"{media}/%'))
 
 
 _KINDS: dict[str, Sql] = {
