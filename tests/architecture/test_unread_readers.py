@@ -13,9 +13,11 @@ import feedmill
 
 SOURCE = Path(feedmill.__file__).parent
 FILL = "fill_deferred"
-# Modules that make a caller, or work for a user without one, and fill the user's list.
+# Modules that make a caller, or work for a user without one, or give a cursor, and fill the user's list.
 FILLING = {
     "cli/actions/find_user.py",
+    "library/entries/list_entry_ids.py",
+    "library/entries/new_entries.py",
     "library/filters/work_on_jobs.py",
     "library/notifications/queue_digests.py",
     "library/notifications/watch_searches.py",

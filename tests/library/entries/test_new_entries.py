@@ -11,6 +11,7 @@ import pytest
 
 from feedmill.library.entries import new_entries as module
 from feedmill.library.entries import sync_cursor as cursors
+from feedmill.library.entries.list_entry_ids import entry_ids
 from feedmill.library.entries.new_entries import cursor_of_now, new_entries
 from feedmill.library.entries.sync_cursor import (
     BadSyncCursor,
@@ -19,9 +20,11 @@ from feedmill.library.entries.sync_cursor import (
     encode_cursor,
     first_cursor,
 )
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryView
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.entries.sync import missing_ids
 from tests.databases import emptied
 from tests.library.small_library import HOUR, NOW, SmallLibrary
@@ -134,6 +137,30 @@ async def test_a_cursor_of_now_gives_only_what_comes_after(any_db: Database) -> 
     new = await library.arrive(feed, "c")
 
     assert (await _read(library, alice, cursor))[0] == new
+
+
+async def test_what_is_deferred_during_a_request_is_not_given_as_read(any_db: Database) -> None:
+    """The list was filled when the request began; a refresh of a popular feed came before the page was read."""
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await fill_deferred(any_db, alice.id)
+    [late] = await library.arrive(feed, "late", defers_unread=True)
+
+    page = await new_entries(any_db, alice.id, first_cursor(library.now), 10, library.now)
+
+    assert [(entry.id, entry.unread) for entry in page.items] == [(late, True)]
+
+
+async def test_what_is_deferred_before_a_cursor_is_in_the_unread_ids_that_go_with_it(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    [late] = await library.arrive(feed, "late", defers_unread=True)
+
+    found = await entry_ids(any_db, alice.id, EntryView.UNREAD, ALL_ENTRIES, 0, 10, library.now)
+
+    assert (found.ids, await _read(library, alice, found.cursor)) == ([late], ([], found.cursor))
 
 
 async def test_an_entry_that_another_worker_commits_late_is_not_lost(

@@ -10,6 +10,7 @@ from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.entries.sync.changed_marks import subscription_times
 from feedmill.store.entries.sync.missing_ids import (
     MOST_RANGES,
@@ -58,6 +59,9 @@ async def new_entries(db: Database, user_id: int, cursor: SyncCursor, most: int,
         found += part.ids
         if not is_last:
             break
+    if found:
+        # Those that were deferred since the request began would be listed as read, and never again.
+        await fill_deferred(db, user_id)
     return NewEntries(await entry_summaries(db, user_id, list(dict.fromkeys(found))), cursor, not is_last)
 
 
