@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 from contextlib import AsyncExitStack, ExitStack, nullcontext
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -34,6 +34,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench"), str(Path(__fi
 
 from articles import WORDS  # noqa: E402
 from check_run import Findings, check_day, check_loaded  # noqa: E402
+from day_report import day_tables, grown  # noqa: E402
 from fast_clock import FastClock, begin_day  # noqa: E402
 from feed_profiles import ANSWERS, RHYTHMS, FeedProfiles  # noqa: E402
 from lateness import percentile  # noqa: E402
@@ -42,7 +43,7 @@ from monitor import Monitor, cpu_of, sizes_of_tables  # noqa: E402
 from plots import plots_of, write_plots  # noqa: E402
 from progress import Progress  # noqa: E402
 from readers import Reader, percentiles  # noqa: E402
-from report import Cell, Table, report_table  # noqa: E402
+from report import report_table  # noqa: E402
 from simulated_web import SimulatedWeb  # noqa: E402
 
 from faults import make_faults  # noqa: E402
@@ -114,7 +115,7 @@ class Run:
             self.progress.begin("checking what was loaded")
             clock = FastClock(self.start, time.time(), 1)
             web = SimulatedWeb(self.profiles, clock, self.pool, options.words, MemoryHostSlots())
-            report_findings(await check_loaded(db, server.service.url, self.profiles, web))
+            report_problems(await check_loaded(db, server.service.url, self.profiles, web))
             await db.close()
             report_table(await sizes_of_tables(server.service.url, self._size()))
         done.write_text(self._size())
@@ -291,42 +292,27 @@ class Run:
         results: dict[str, Any] = {
             "options": {name: str(value) for name, value in vars(self.options).items()},
             "speed": clock.speed,
+            "seconds": monitor.samples[-1]["seconds"],
             "recorded": kinds,
             "fetched": fetched,
             "late": {str(share): percentile(lateness, share) for share in (0.5, 0.9, 0.99, 0.999)},
             "caught_up_after": caught_up,
             "kills": self.kills,
             "cpu_ms_per_fetch": {name: cpu_of(monitor.samples, name) * 1000 / max(fetched, 1) for name in names},
-            "wal_bytes_per_fetch": self._grown(monitor, "wal_bytes") / max(fetched, 1),
+            "wal_bytes_per_fetch": grown(monitor.samples, "wal_bytes") / max(fetched, 1),
             "pages": percentiles(reader.times),
             "failed_pages": reader.failures[:20],
             "checked": findings.figures,
             "problems": findings.problems,
         }
+        title = f"{self.options.hours:g} hours of {self._size()}"
+        tables = day_tables(title, results, monitor.samples)
+        results["tables"] = list(map(asdict, tables))
         (output / "results.json").write_text(json.dumps(results, indent=1))
-        self._report(results)
-        report_findings(findings)
+        for table in tables:
+            report_table(table)
+        report_problems(findings)
         return results
-
-    def _grown(self, monitor: Monitor, name: str) -> float:
-        values = [float(sample[name] or 0) for sample in monitor.samples if name in sample]
-        return sum(max(later - earlier, 0) for earlier, later in pairwise(values))
-
-    def _report(self, results: dict[str, Any]) -> None:
-        late = results["late"]
-        rows: list[list[Cell]] = [
-            ["fetches", results["fetched"]],
-            *([f"  {kind}", count] for kind, count in sorted(results["recorded"].items())),
-            *([f"late, p{float(share) * 100:g}, simulated seconds", value or 0] for share, value in late.items()),
-            ["seconds until everything due was fetched", results["caught_up_after"]],
-            ["WAL bytes a fetch", results["wal_bytes_per_fetch"]],
-            *([f"CPU ms a fetch, {name}", value] for name, value in results["cpu_ms_per_fetch"].items()),
-        ]
-        report_table(Table(f"{self.options.hours:g} hours of {self._size()}", ["", ""], rows))
-        pages: list[list[Cell]] = [[kind, *figures] for kind, figures in results["pages"].items()]
-        report_table(
-            Table("Pages of the reader, ms", ["", "times", "p50", "p99"], pages, notes=results["failed_pages"][:3])
-        )
 
 
 def open_session(port: int) -> aiohttp.ClientSession:
@@ -350,8 +336,7 @@ def both_urls(primary: Restartable, standby: Restartable | None) -> str:
     return f"{url.rpartition('/')[0]},{other}/postgres?target_session_attrs=read-write"
 
 
-def report_findings(findings: Findings) -> None:
-    report_table(Table("Checked", ["", ""], [[what, count] for what, count in findings.figures.items()]))
+def report_problems(findings: Findings) -> None:
     for problem in findings.problems:
         print(f"PROBLEM: {problem}", flush=True)
 

@@ -25,6 +25,7 @@ def test_hours_of_a_few_hundred_feeds_lose_and_double_nothing(tmp_path: Path, po
 
     assert results["problems"] == []
     assert results["fetched"] > 50
+    assert [table["title"] for table in results["tables"]][1:3] == ["Processes", "Tables"]
     assert (tmp_path / "output" / "samples.csv").read_text().count("\n") > 2
     assert "<polyline" in (tmp_path / "images" / "scale-lateness.svg").read_text()
 
