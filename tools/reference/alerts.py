@@ -7,14 +7,15 @@ from typing import Any
 import yaml
 from reference.metrics import metric_families
 
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES
+
 HEADER = """\
 # Alert rules for Feedmill. Made from the metrics of the code by `make docs`; docs/running/monitoring.md says how to use
 # them. Copy the file to change thresholds.
 """
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
 METRIC_NAME = re.compile(r"\b(?:feedmill|process)_[a-z_]+\b")
-# Outcomes of fetches that are no failure.
-SUCCESS = "updated|not_modified|same"
+SUCCESS = "|".join(SUCCESSFUL_OUTCOMES)
 PAGE = "https://github.com/feedmill/feedmill/blob/main/docs/running/monitoring.md"
 
 
@@ -41,7 +42,7 @@ RULES = (
     ),
     AlertRule(
         "FeedmillDependencyDown",
-        "min by (dependency) (feedmill_up) == 0",
+        'min by (dependency) (feedmill_up{dependency!~"workers|scheduler"}) == 0',
         "5m",
         "critical",
         "{{ $labels.dependency }} does not answer Feedmill.",
@@ -57,7 +58,7 @@ RULES = (
     ),
     AlertRule(
         "FeedmillNothingFetched",
-        "max(feedmill_feeds_due) > 0 and sum(rate(feedmill_fetches_total[30m])) == 0",
+        "max(feedmill_feeds_due) > 0 and (sum(rate(feedmill_fetches_total[30m])) or vector(0)) == 0",
         "15m",
         "critical",
         "Feeds are due, and none is fetched.",
@@ -101,7 +102,7 @@ RULES = (
         "15m",
         "warning",
         "{{ $value }} {{ $labels.kind }} of the group {{ $labels.group }} are held back.",
-        "Decide on them: docs/running/pools.md, after a crash.",
+        "Release or settle them with feedmill pool lost: docs/running/pools.md, after a crash.",
     ),
     AlertRule(
         "FeedmillRestarts",

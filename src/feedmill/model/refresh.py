@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from feedmill.i18n.messages import Message
 from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.raw_body import INCOMPLETE
 
 FailureKind = Literal[
     "dns",
@@ -276,6 +277,7 @@ RefreshDecision = Updated | Unchanged | Failed | Postponed
 
 # The outcomes in the fetch log that are no failures.
 SUCCESSFUL_OUTCOMES = ("updated", "pushed", "not_modified", "same")
+FETCH_OUTCOMES: tuple[str, ...] = (*SUCCESSFUL_OUTCOMES, INCOMPLETE, *get_args(FailureKind))
 # Failures with a status of their own among those of kind `http_4xx`.
 FAILURES_BY_STATUS = {
     401: "login_needed",

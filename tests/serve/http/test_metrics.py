@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 
 from feedmill import __version__
 from feedmill.app import App, build_app
+from feedmill.model.refresh import FETCH_OUTCOMES
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http import metrics
 from feedmill.settings import load_settings
@@ -77,6 +78,7 @@ async def test_fetches_are_counted_since_the_process_started(tmp_path: Path) -> 
         text = await shown.text()
 
     assert 'feedmill_fetches_total{outcome="updated"} 1\n' in text
+    assert [name for name in FETCH_OUTCOMES if f'feedmill_fetches_total{{outcome="{name}"}} ' not in text] == []
     assert 'feedmill_fetch_seconds_bucket{le="0.1"} 0\n' in text
     assert 'feedmill_fetch_seconds_bucket{le="0.25"} 1\n' in text
     assert "feedmill_fetch_seconds_sum 0.12\n" in text

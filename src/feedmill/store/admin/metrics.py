@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, func, select
 
 from feedmill.model.pool import PoolItemState
+from feedmill.model.refresh import FETCH_OUTCOMES
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import count_where
@@ -67,10 +68,13 @@ class DueCounts:
 
 @dataclass(slots=True)
 class FetchCounter:
-    """A running count of the fetches of all processes."""
+    """A running count of the fetches of all processes.
+
+    Every outcome begins at 0: `rate()` of Prometheus needs a sample from before the first fetch.
+    """
 
     until: datetime
-    by_outcome: dict[str, int] = field(default_factory=dict)
+    by_outcome: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FETCH_OUTCOMES, 0))
     within: list[int] = field(default_factory=lambda: [0] * len(BOUNDS))
     milliseconds: int = 0
     bytes: int = 0
