@@ -113,6 +113,16 @@ def test_the_release_page_names_every_digest_that_only_the_publisher_knows() -> 
     assert f"{len(lines)} places" in RELEASE_PAGE
 
 
+def test_a_job_in_a_container_may_mount_disks_and_start_containers() -> None:
+    jobs = {name: job for path in WORKFLOWS for name, job in _jobs(path.name).items() if "container" in job}
+
+    assert set(jobs) == {"databases", "everything", "stress"}
+    for job in jobs.values():
+        assert "--privileged" in job["container"]["options"]
+        # The layers of containers can't lie on the overlay of another one.
+        assert job["container"]["volumes"] == ["/tmp"]
+
+
 def test_every_python_that_is_supported_is_tested_with_every_database() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     supported = [name.split()[-1] for name in project["classifiers"] if re.search(r"Python :: 3\.\d", name)]
