@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from feedmill.html.sanitize import sanitize_html
     from feedmill.model.parsed_feed import Chapter, Enclosure, ParsedEntry, ParsedFeed
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "Chapter",
