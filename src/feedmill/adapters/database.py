@@ -1,5 +1,6 @@
 """Opens the database that the settings name; imports its driver only then."""
 
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,9 +58,25 @@ def open_database(settings: Settings) -> Database:
 
 
 def database_exists(settings: Settings) -> bool:
-    """Whether there is something to open; only of a file can it be said that there is not."""
+    """Whether there is something to open; only of a file can it be said that there is not.
+
+    Where this user may not look, a file may be: opening it says why it can't be used.
+    """
+    file = sqlite_file(settings)
+    if file is None:
+        return True
+    try:
+        return stat.S_ISREG(file.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def sqlite_file(settings: Settings) -> Path | None:
+    """The file of the SQLite database; None with another database."""
     scheme, _, rest = settings.database_url.partition("://")
-    return scheme != "sqlite" or Path(unquote(rest[1:])).expanduser().is_file()
+    return _path_in_url(rest) if scheme == "sqlite" else None
 
 
 def sqlite_features() -> tuple[str, bool]:
@@ -80,12 +97,17 @@ def _has_hosts(url: str) -> bool:
 def _sqlite_path(rest: str) -> Path:
     if not rest.startswith("/") or rest == "/":
         raise BadSetting("database: a SQLite URL looks like sqlite:///folder/file.db (four slashes from the root)")
-    path = Path(unquote(rest[1:])).expanduser()
+    path = _path_in_url(rest)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadSetting(f"data: the folder {path.parent} can't be created: {error.strerror}") from error
     return path
+
+
+def _path_in_url(rest: str) -> Path:
+    """The path that follows `sqlite://` and a slash."""
+    return Path(unquote(rest[1:])).expanduser()
 
 
 def _proxy_token(settings: Settings) -> str:

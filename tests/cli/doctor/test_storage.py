@@ -1,16 +1,20 @@
 """Findings about the data folder, its disk and the object store."""
 
+import os
+from getpass import getuser
 from pathlib import Path
 
 import pytest
 
 from feedmill.archive.store_ownership import OWNER_KEY
 from feedmill.cli.doctor import object_store, storage
-from feedmill.cli.doctor.storage import file_system_of, judge_file_system
+from feedmill.cli.doctor.diagnose import diagnose
+from feedmill.cli.doctor.storage import file_system_of, folders_to_fill, judge_file_system
 from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.schema import image_tasks
 from tests.cli.doctor.findings_of import NOW, assert_is_written, findings_of, insert, is_error, is_warning
+from tests.cli.other_user import forbidden
 from tests.cli.tmpfs import make_read_only, make_writable, small_disk
 from tests.pools.pool_rows import add_entries
 
@@ -58,7 +62,53 @@ async def test_a_folder_of_another_user_is_an_error(
 ) -> None:
     monkeypatch.setattr(storage.os, "access", lambda path, mode: False)
 
-    assert is_error(await findings_of(settings), "data_not_writable", "chown -R")
+    found = await findings_of(settings)
+
+    assert is_error(
+        found, "data_not_writable", f"sudo -u {getuser()} feedmill --data {settings.data} doctor", "chown -R"
+    )
+
+
+async def test_a_folder_that_can_not_be_created_never_asks_for_another_owner_of_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage.os, "access", lambda path, mode: False)
+
+    found = await findings_of(Settings(data=tmp_path / "a folder"))
+
+    assert is_error(found, "data_not_creatable", f"install -d -m 700 -o {getuser()} '{tmp_path}/a folder'")
+    assert "chown" not in f"{found['data_not_creatable'].remedy}"
+    assert "data_not_writable" not in found
+
+
+async def test_a_folder_that_this_user_may_not_look_into_is_named_once_with_its_owner(
+    settings: Settings, db: Database
+) -> None:
+    with forbidden(settings.data):
+        found = [finding for findings in (await diagnose(settings, NOW)).values() for finding in findings]
+
+    [finding] = [finding for finding in found if finding.code == "not_permitted"]
+    assert_is_written(finding)
+    assert f"sudo -u {getuser()} feedmill --data {settings.data} doctor" in str(finding.remedy)
+    assert not {"server_not_running", "database_new", "objects_new"} & {finding.code for finding in found}
+
+
+async def test_a_path_that_leads_nowhere_is_an_error_of_its_check(settings: Settings) -> None:
+    settings.data.symlink_to(settings.data)
+
+    findings = (await diagnose(settings, NOW))["storage"]
+
+    assert "Too many levels of symbolic links" in str(findings[0].text)
+    assert "dmesg" in str(findings[0].remedy)
+
+
+def test_each_file_system_of_the_installation_must_have_space(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/dev")
+    place = "sqlite:////proc/%73elf/feedmill.db"
+
+    folders = folders_to_fill(Settings(data=settings.data, database=place, objects=str(tmp_path / "link" / "objects")))
+
+    assert folders == [tmp_path.resolve(), Path(f"/proc/{os.getpid()}"), Path("/dev")]
 
 
 async def test_a_file_system_without_inodes_is_an_error(

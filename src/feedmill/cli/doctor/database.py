@@ -1,11 +1,11 @@
 """Checks the database: it answers, has this version's schema, reads and writes, and its secrets can be decrypted."""
 
-import os
 from collections.abc import AsyncIterator, Sequence
 from secrets import token_hex
 
-from feedmill.adapters.database import database_exists, open_database
+from feedmill.adapters.database import database_exists, open_database, sqlite_file
 from feedmill.cli.doctor.findings import CheckContext, Finding, error, ok, warning
+from feedmill.cli.doctor.owners import owner_of
 from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, DatabaseError
 from feedmill.i18n.messages import Message, verbatim
@@ -46,8 +46,8 @@ async def _database(settings: Settings) -> Finding:
 
 def _what_makes_usable(settings: Settings) -> Message:
     """For SQLite the owner of its file, or a backup; for others their server and the settings that lead there."""
-    if settings.database_url.startswith("sqlite:"):
-        return Message("doctor.database_file_unusable_help", user=str(os.geteuid()))
+    if file := sqlite_file(settings):
+        return Message("doctor.database_file_unusable_help", user=owner_of(file), data=str(settings.data.absolute()))
     return Message("doctor.database_unusable_help")
 
 

@@ -1,7 +1,9 @@
 """Checks what works in the background: Redis, the server or the processes, feeds that wait, jobs that are stuck."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from datetime import timedelta
 
 from feedmill.adapters.coordination import connect_coordination, ping_redis, redis_eviction_policy
@@ -9,7 +11,7 @@ from feedmill.cli.doctor.findings import CheckContext, Finding, error, ok, warni
 from feedmill.errors import CoordinationUnavailable, FeedmillError
 from feedmill.i18n.messages import Message
 from feedmill.optional_imports import MissingExtra
-from feedmill.serve.data_lock import lock_holder
+from feedmill.serve.data_lock import LOCK_FILE_NAME, lock_holder
 from feedmill.settings import Settings
 from feedmill.store.admin.failure_counts import abandoned_batches, failed_filter_jobs, overdue_maintenance_tasks
 from feedmill.store.admin.metrics import count_due_feeds
@@ -67,6 +69,8 @@ def judge_processes(running: set[str]) -> Iterator[Finding]:
 
 
 def _embedded_server(settings: Settings) -> Finding:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        os.stat(settings.data / LOCK_FILE_NAME)  # whoever may not look there can't tell whether a server runs
     process = lock_holder(settings.data)
     if process is None:
         return ok(Message("doctor.server_not_running"))
