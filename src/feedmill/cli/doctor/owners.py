@@ -27,7 +27,7 @@ def owner_of(path: Path) -> str:
 def not_permitted(path: Path, data: Path) -> Finding:
     """This user may not look at a path; its owner may."""
     folder, owner = str(_nearest_visible(path)), owner_of(path)
-    text = Message(f"doctor.{NOT_PERMITTED}", folder=folder)
+    text = Message("doctor.not_permitted", folder=folder)
     return error(text, Message("doctor.not_permitted_help", user=owner, data=str(data.absolute())))
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 
 from feedmill.adapters.database import sqlite_file
 from feedmill.adapters.object_store import object_store_config
@@ -57,8 +56,10 @@ def _not_writable(folder: Path) -> Finding:
     text = Message("doctor.data_not_writable", folder=str(folder))
     if _is_read_only(folder):
         return error(text, Message("doctor.data_read_only_help", folder=str(folder)))
-    owner, user = owner_of(folder), user_name(os.geteuid())
-    return error(text, Message("doctor.data_not_writable_help", owner=owner, user=user, folder=quote(str(folder))))
+    user = user_name(os.geteuid())
+    as_owner = shlex.join(["sudo", "-u", owner_of(folder), "feedmill", "--data", str(folder), "doctor"])
+    chown = shlex.join(["chown", "-R", user, str(folder)])
+    return error(text, Message("doctor.data_not_writable_help", as_owner=as_owner, user=user, chown=chown))
 
 
 def _not_creatable(folder: Path, parent: Path) -> Finding:
