@@ -7,26 +7,58 @@ from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
-from feed_profiles import DEAD, NO_VALIDATORS, FeedProfiles
-from monitor import claims_sql
+from fast_clock import FastClock
+from feed_profiles import BIG_HOST, DEAD, NO_VALIDATORS, FeedProfile, FeedProfiles
+from load import READER
+from monitor import FETCHED, claims_sql
+from prepare_day import BeforeDay
 from simulated_web import SimulatedWeb
 
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.parsing.parse_feed import parse_feed
-from feedmill.model.timestamps import to_iso
+from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database
+from feedmill.store.entries.deferred_entries import POPULAR_ABOVE
 from feedmill.store.entries.known_entries import find_known_entries
-from feedmill.store.search.index_missing_entries import index_missing_entries
 
 SAMPLE = 200
-COUNTS = "SELECT feed_id, count(*) AS entries FROM entries WHERE feed_id = ANY($1::bigint[]) GROUP BY feed_id"
-FEEDS = "SELECT id, etag, entry_count, last_success_at FROM feeds WHERE id = ANY($1::bigint[])"
 WRONG_COUNTS = """
     SELECT count(*) FROM subscriptions s WHERE unread_count <>
         (SELECT count(*) FROM unread u JOIN users o ON o.unread_list_id = u.list_id
          WHERE o.id = s.user_id AND u.subscription_id = s.id)"""
 UNREAD_TWICE = "SELECT count(*) - count(DISTINCT (list_id, entry_id)) FROM unread"
+LOGGED = "SELECT count(*) AS lines, coalesce(sum(new_entries), 0) AS entries FROM fetch_log WHERE at >= $1"
+# Of one feed. The shortest interval is a quarter of an hour, and nothing else that is logged comes sooner.
+SOON_AFTER = """
+    SELECT count(*) FROM (
+        SELECT at, lag(at) OVER (PARTITION BY feed_id ORDER BY at) AS before FROM fetch_log WHERE at >= $1
+    ) line WHERE before IS NOT NULL AND CAST(at AS timestamptz) - CAST(before AS timestamptz) < INTERVAL '10 minutes'"""
+NOT_INDEXED = """
+    SELECT count(*) FROM entries e WHERE e.id > $1
+        AND NOT EXISTS (SELECT 1 FROM search_texts t WHERE t.entry_id = e.id)"""
+# Only the one who reads has marked anything as read.
+UNREAD = """
+    SELECT count(*) AS wanted, count(*) FILTER (WHERE NOT EXISTS (
+        SELECT 1 FROM unread n
+        WHERE n.list_id = u.unread_list_id AND n.subscription_id = s.id AND n.entry_id = e.id AND n.sort_at = e.sort_at
+    )) AS missing
+    FROM entries e JOIN subscriptions s ON s.feed_id = e.feed_id JOIN users u ON u.id = s.user_id
+    WHERE e.id > $1 AND u.name <> $2 AND NOT EXISTS (SELECT 1 FROM deferred_entries d WHERE d.entry_id = e.id)"""
+DEFERRED = f"""
+    SELECT count(*) FROM deferred_entries d WHERE d.entry_id > $1
+        AND (SELECT count(*) FROM subscriptions s WHERE s.feed_id = d.feed_id) <= {POPULAR_ABOVE}"""
+# Ranges of ids, so that an index of the entries is read from its start to its end.
+FEEDS = """
+    SELECT f.id, f.status, f.etag, f.entry_count, f.next_fetch_at, f.last_fetched_at, f.last_success_at,
+        coalesce(c.entries, 0) AS entries
+    FROM feeds f LEFT JOIN (
+        SELECT feed_id, count(*) AS entries FROM entries WHERE feed_id BETWEEN $1 AND $2 GROUP BY feed_id
+    ) c ON c.feed_id = f.id
+    WHERE f.id BETWEEN $1 AND $2"""
 AT_ONCE = 5000
+# Real seconds from when the simulated server chooses its answer until it is recorded.
+LONGEST_ANSWER = 10
+SHOWN = 5
 
 
 @dataclass
@@ -38,6 +70,21 @@ class Findings:
         self.figures[what] = found
         if found != wanted:
             self.problems.append(f"{what}: {found}, not {wanted}")
+
+
+@dataclass(frozen=True)
+class PassedDay:
+    """A day to check. `recorded` is what the workers say that they wrote, `kills` how many of them were killed."""
+
+    profiles: FeedProfiles
+    clock: FastClock
+    before: BeforeDay
+    recorded: dict[str, int]
+    kills: int
+
+    @property
+    def start(self) -> str:
+        return to_iso(datetime.fromtimestamp(self.clock.start, UTC))
 
 
 async def check_loaded(db: Database, url: str, profiles: FeedProfiles, web: SimulatedWeb) -> Findings:
@@ -67,44 +114,70 @@ async def check_loaded(db: Database, url: str, profiles: FeedProfiles, web: Simu
     return found
 
 
-async def check_day(
-    db: Database, url: str, profiles: FeedProfiles, start: float, recorded: dict[str, int], kills: int
-) -> Findings:
-    """`start` is when the day began, `recorded` what the workers say that they wrote, `kills` how many were killed."""
-    found = Findings()
-    one = await asyncpg.connect(url)
+async def check_day(url: str, day: PassedDay, found: Findings) -> None:
+    newest = day.before.newest_entry
+    one = await asyncpg.connect(url, server_settings={"work_mem": "128MB", "jit": "off"})
     try:
-        started = to_iso(datetime.fromtimestamp(start, UTC))
         found.expect("claims that are left", await one.fetchval(claims_sql()), 0)
-        lines = await one.fetchval("SELECT count(*) FROM fetch_log WHERE at >= $1", started)
-        fetched = sum(recorded.get(kind, 0) for kind in ("updated", "unchanged", "failed"))
-        # The last lines of a worker that was killed are in the log, and not in what it reported a second before.
-        found.expect("log lines", lines, fetched if not kills or lines < fetched else lines)
-        new = await one.fetchval("SELECT coalesce(sum(new_entries), 0) FROM fetch_log WHERE at >= $1", started)
-        found.expect("new entries", new, recorded.get("new_entries", 0) if not kills else new)
-        found.expect("entries that came as revised", recorded.get("revised", 0), 0)
-        await _check_feeds(one, profiles, found)
+        await _check_log(one, day, found)
+        await _check_feeds(one, day, found)
         found.expect("wrong unread counts", await one.fetchval(WRONG_COUNTS), 0)
         found.expect("entries twice in an unread list", await one.fetchval(UNREAD_TWICE), 0)
+        unread = await one.fetchrow(UNREAD, newest, READER)
+        found.figures["new entries for the unread lists of subscribers"] = unread["wanted"]
+        found.expect("… that are not in the list", unread["missing"], 0)
+        found.expect("entries deferred for feeds of few subscribers", await one.fetchval(DEFERRED, newest), 0)
+        found.expect("new entries that search does not find", await one.fetchval(NOT_INDEXED, newest), 0)
     finally:
         await one.close()
-    found.expect("entries that search does not find", await index_missing_entries(db), 0)
-    return found
 
 
-async def _check_feeds(one: Any, profiles: FeedProfiles, found: Findings) -> None:
-    """Each feed has its entries up to the newest of the response whose ETag is stored, each once."""
-    wrong: list[str] = []
-    for first in range(1, profiles.feeds + 1, AT_ONCE):
-        numbers = list(range(first, min(first + AT_ONCE, profiles.feeds + 1)))
-        counts = {row["feed_id"]: row["entries"] for row in await one.fetch(COUNTS, numbers)}
-        for row in await one.fetch(FEEDS, numbers):
-            feed = profiles.profile(row["id"])
-            if feed.answers in (DEAD, NO_VALIDATORS):
-                wanted = max(counts.get(feed.number, 0), feed.stored)
-            else:
-                wanted = int(row["etag"].strip('"').rpartition("-")[2]) + 1
-            if not wanted == counts.get(feed.number, 0) == row["entry_count"]:
-                wrong.append(f"{feed.number}: {wanted} {counts.get(feed.number)} {row['entry_count']}")
+async def _check_log(one: Any, day: PassedDay, found: Findings) -> None:
+    """The last lines of a worker that was killed are in the log, and not in what it reported a second before."""
+    logged = await one.fetchrow(LOGGED, day.start)
+    lines, entries = logged["lines"], int(logged["entries"])
+    fetched, new = sum(day.recorded.get(kind, 0) for kind in FETCHED), day.recorded.get("new_entries", 0)
+    found.expect("log lines", lines, max(fetched, lines) if day.kills else fetched)
+    found.expect("new entries", entries, max(new, entries) if day.kills else new)
+    found.expect("entries that came as revised", day.recorded.get("revised", 0), 0)
+    found.expect("feeds fetched again within ten minutes", await one.fetchval(SOON_AFTER, day.start), 0)
+
+
+async def _check_feeds(one: Any, day: PassedDay, found: Findings) -> None:
+    wrong, unplanned, forgotten, waiting = list[str](), 0, list[str](), 0
+    for first in range(1, day.profiles.feeds + 1, AT_ONCE):
+        for row in await one.fetch(FEEDS, first, first + AT_ONCE - 1):
+            feed = day.profiles.profile(row["id"])
+            if not _has_its_entries(feed, row, day.clock.speed):
+                wrong.append(", ".join(f"{name} {value}" for name, value in row.items()))
+            unplanned += row["next_fetch_at"] is None and row["status"] != "disabled"
+            if day.before.is_due[feed.number] and row["last_fetched_at"] < day.start:
+                forgotten += [str(feed.number)] if feed.host != BIG_HOST else []
+                waiting += feed.host == BIG_HOST
     found.expect("feeds with lost or doubled entries", len(wrong), 0)
-    found.problems += wrong[:5]
+    found.expect("feeds that are never due again", unplanned, 0)
+    found.expect("feeds that were due and not fetched", len(forgotten), 0)
+    found.problems += [*wrong[:SHOWN], *forgotten[:SHOWN]]
+    # At a host that takes one request a second the last ones get their turn on the next day.
+    found.figures["feeds of the crowded host that still wait"] = waiting
+
+
+def _has_its_entries(feed: FeedProfile, row: Any, speed: float) -> bool:
+    """Whether it has what it had published when it was fetched last, each entry once.
+
+    The answer is chosen a little before it is recorded, so the time of the fetch tells the newest entry but for those
+    published meanwhile. The ETag tells it exactly, but a feed whose ETag is stale has lost entries all the same.
+    """
+    entries = row["entries"]
+    if row["entry_count"] != entries:
+        return False
+    if feed.answers == DEAD:
+        return bool(entries == feed.stored)
+    fetched_at = from_iso(row["last_success_at"]).timestamp()
+    fewest, most = (feed.newest_at(at) + 1 for at in (fetched_at - LONGEST_ANSWER * speed, fetched_at))
+    is_newest = feed.answers == NO_VALIDATORS or _newest_of_etag(row["etag"]) + 1 == entries
+    return bool(is_newest and fewest <= entries <= most)
+
+
+def _newest_of_etag(etag: str | None) -> int:
+    return int(etag.strip('"').rpartition("-")[2]) if etag else -1

@@ -1,10 +1,10 @@
 """The tables of a run: what was fetched and how late, what it took, and how the tables of the database grew."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
-from monitor import WATCHED
+from monitor import WATCHED, grown
+from readers import goal_of
 from report import Cell, Table
 
 MB = 1e6
@@ -14,8 +14,8 @@ def day_tables(title: str, results: Mapping[str, Any], samples: Sequence[Mapping
     """`title` says how many hours of how many feeds it was."""
     found = [_fetches(title, results), _processes(results, samples), _growth(samples)]
     if results["pages"]:
-        rows: list[list[Cell]] = [[kind, *figures] for kind, figures in results["pages"].items()]
-        columns = ["", "times", "p50, ms", "p99, ms"]
+        rows: list[list[Cell]] = [[kind, *figures, goal_of(kind) or ""] for kind, figures in results["pages"].items()]
+        columns = ["", "times", "p50, ms", "p99, ms", "goal of p99"]
         found.append(Table("Pages of a reader during the day", columns, rows, notes=results["failed_pages"][:3]))
     checked: list[list[Cell]] = [[what, count] for what, count in results["checked"].items()]
     return [*found, Table("Checked afterwards", ["", "found"], checked)]
@@ -26,15 +26,33 @@ def _fetches(title: str, results: Mapping[str, Any]) -> Table:
         ["fetches", results["fetched"]],
         *([f"… {kind.replace('_', ' ')}", count] for kind, count in sorted(results["recorded"].items()) if count),
         ["fetches a real second", results["fetched"] / max(results["seconds"], 1)],
-        *(
-            [f"late, p{float(share) * 100:g}, simulated seconds", value or 0]
-            for share, value in results["late"].items()
-        ),
+        *_lateness("late", results["late"]),
+        *_lateness("late at the crowded host", results["late_crowded"]),
         ["real seconds until all that was due at the end was fetched", results["caught_up_after"]],
         ["write-ahead log, bytes a fetch", results["wal_bytes_per_fetch"]],
+        ["… records", results["wal_records_per_fetch"]],
+        ["… images of pages", results["wal_full_pages_per_fetch"]],
         *([["workers killed", results["kills"]]] if results["kills"] else []),
+        *_dropped_log(results["dropped_log"]),
     ]
     return Table(title, ["", ""], rows)
+
+
+def _lateness(name: str, late: Mapping[str, float | None]) -> list[list[Cell]]:
+    return [
+        [f"{name}, p{float(share) * 100:g}, simulated seconds", value]
+        for share, value in late.items()
+        if value is not None
+    ]
+
+
+def _dropped_log(dropped: Mapping[str, float] | None) -> list[list[Cell]]:
+    if not dropped or not dropped["lines"]:
+        return []
+    return [
+        ["lines of the fetch log of the days that ended", dropped["lines"]],
+        ["… real ms to count and drop them", dropped["seconds"] * 1000],
+    ]
 
 
 def _processes(results: Mapping[str, Any], samples: Sequence[Mapping[str, Any]]) -> Table:
@@ -49,8 +67,9 @@ def _processes(results: Mapping[str, Any], samples: Sequence[Mapping[str, Any]])
 
 
 def _growth(samples: Sequence[Mapping[str, Any]]) -> Table:
-    rows: list[list[Cell]] = []
     first, last = samples[0], samples[-1]
+    whole = "database_bytes"
+    rows: list[list[Cell]] = [["whole database", first[whole] / MB, last[whole] / MB, "", "", "", "", ""]]
     for table in WATCHED:
         if last.get(f"{table}_size") is not None:
             sizes: list[Cell] = [
@@ -62,9 +81,3 @@ def _growth(samples: Sequence[Mapping[str, Any]]) -> Table:
             rows.append([table, *sizes, int(dead), int(grown(samples, f"{table}_vacuums")), share])
     columns = ["", "rows, MB", "at the end", "indexes, MB", "at the end", "dead rows at most", "vacuums", "HOT updates"]
     return Table("Tables", columns, rows)
-
-
-def grown(samples: Sequence[Mapping[str, Any]], name: str) -> float:
-    """By how much a counter grew. One that begins again is that of another server."""
-    values = [float(sample[name] or 0) for sample in samples if name in sample]
-    return sum(max(later - earlier, 0) for earlier, later in pairwise(values))

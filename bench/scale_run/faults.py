@@ -3,9 +3,8 @@
 import asyncio
 import signal
 from itertools import count
-from pathlib import Path
-from typing import Protocol
 
+from processes import Processes
 from progress import Progress
 
 from tests.services.postgres_replica import promote
@@ -14,16 +13,9 @@ from tests.services.server import Restartable
 KILL_EVERY = 60.0
 
 
-class RunningDay(Protocol):
-    progress: Progress
-
-    def start_process(self, work: Path, name: str) -> None: ...
-    def kill_process(self, name: str) -> None: ...
-
-
 async def make_faults(
-    day: RunningDay,
-    work: Path,
+    processes: Processes,
+    progress: Progress,
     primary: Restartable,
     standby: Restartable,
     redis: Restartable,
@@ -32,36 +24,36 @@ async def make_faults(
 ) -> None:
     """Spreads the faults over the real seconds that the day lasts."""
     await asyncio.gather(
-        _kill_workers(day, work, min(KILL_EVERY, lasts / 4), workers),
-        _restart_redis(day, redis, lasts),
-        _fail_over(day, primary, standby, lasts),
+        _kill_workers(processes, progress, min(KILL_EVERY, lasts / 4), workers),
+        _restart_redis(progress, redis, lasts),
+        _fail_over(progress, primary, standby, lasts),
     )
 
 
-async def _kill_workers(day: RunningDay, work: Path, every: float, workers: int) -> None:
+async def _kill_workers(processes: Processes, progress: Progress, every: float, workers: int) -> None:
     names = [f"worker-{number}" for number in range(1, workers + 1)]
     for number in count():
         await asyncio.sleep(every)
         old, new = names[number % workers], f"worker-{workers + number + 1}"
-        day.progress.say(f"kills {old}, starts {new}")
-        day.kill_process(old)
-        day.start_process(work, new)
+        progress.say(f"kills {old}, starts {new}")
+        processes.kill(old)
+        processes.start(new)
         names[number % workers] = new
 
 
-async def _restart_redis(day: RunningDay, redis: Restartable, lasts: float) -> None:
+async def _restart_redis(progress: Progress, redis: Restartable, lasts: float) -> None:
     for _ in range(2):
         await asyncio.sleep(lasts / 4)
-        day.progress.say("restarts Redis")
+        progress.say("restarts Redis")
         await asyncio.to_thread(redis.stop, signal.SIGKILL)
         await asyncio.sleep(min(5, lasts / 20))
         await asyncio.to_thread(redis.start)
 
 
-async def _fail_over(day: RunningDay, primary: Restartable, standby: Restartable, lasts: float) -> None:
+async def _fail_over(progress: Progress, primary: Restartable, standby: Restartable, lasts: float) -> None:
     await asyncio.sleep(lasts * 0.6)
-    day.progress.say("kills the primary of PostgreSQL")
+    progress.say("kills the primary of PostgreSQL")
     await asyncio.to_thread(primary.stop, signal.SIGKILL)
     await asyncio.sleep(min(5, lasts / 20))
     await asyncio.to_thread(promote, standby)
-    day.progress.say("the standby is the primary")
+    progress.say("the standby is the primary")

@@ -5,9 +5,10 @@ import csv
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 from fast_clock import FastClock
@@ -19,9 +20,11 @@ from report import Cell, Table
 from feedmill.model.timestamps import to_iso
 from feedmill.store.schema import feeds, metadata
 
+UNREACHABLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 TICKS = os.sysconf("SC_CLK_TCK")
 WATCHED = ("feeds", "feed_claims", "fetch_log", "entries", "search_texts", "unread", "story_keys")
-KINDS = ("updated", "unchanged", "failed", "postponed", "new_entries", "revised")
+KINDS = ("updated", "unchanged", "failed", "postponed", "postponed_by_scheduler", "new_entries", "revised")
+FETCHED = ("updated", "unchanged", "failed")
 WAL = "SELECT wal_records, wal_fpi, wal_bytes FROM pg_stat_wal"
 SIZES = (
     "SELECT sum(pg_table_size(relid))::bigint AS size, sum(pg_indexes_size(relid))::bigint AS indexes, "
@@ -30,9 +33,24 @@ SIZES = (
     "WHERE relid = to_regclass($1) OR relid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass($1))"
 )
 VACUUMS = "SELECT count(*) FROM pg_stat_progress_vacuum"
-DUE = "SELECT count(*) FROM feeds WHERE next_fetch_at <= $1"
+# A claimed feed stays due until its fetch is recorded. No index has the claims, and a scan of all feeds takes its time.
+DUE = "SELECT count(*) AS due, count(claim_token) AS claims FROM feeds WHERE next_fetch_at <= $1"
+# Of a file, to find its last line: longer than two lines.
+END = 100_000
 
 Sample = dict[str, float | int | None]
+
+
+class Totals(NamedTuple):
+    """What all workers have recorded, and how late: at the crowded host, and at all others."""
+
+    kinds: dict[str, int]
+    late: dict[str, int]
+    late_crowded: dict[str, int]
+
+    @property
+    def fetched(self) -> int:
+        return sum(self.kinds.get(kind, 0) for kind in FETCHED)
 
 
 class Monitor:
@@ -45,13 +63,13 @@ class Monitor:
         # By role and process, also of those that have ended.
         self._cpu: dict[str, dict[int, float]] = {}
         self.samples: list[Sample] = []
-        self._lateness: dict[str, int] = {}
+        self._before = Totals({}, {}, {})
 
     async def keep_sampling(self, every: float) -> None:
         while True:
             try:
                 await self.sample()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except UNREACHABLE:
                 # The database is failing over, and the next sample is of the new primary.
                 self._postmaster = None
             await asyncio.sleep(every)
@@ -59,7 +77,10 @@ class Monitor:
     async def sample(self) -> Sample:
         one = await asyncpg.connect(self._url, timeout=5)
         try:
-            sample = self._of_workers() | await self._of_database(one) | self._of_processes()
+            # The main thread also reads pages meanwhile, and how long they take is measured.
+            sample = await asyncio.to_thread(self._of_workers)
+            sample |= await self._of_database(one)
+            sample |= await asyncio.to_thread(self._of_processes)
         finally:
             await one.close()
         sample |= await self._of_redis()
@@ -73,16 +94,17 @@ class Monitor:
             rows.writeheader()
             rows.writerows(self.samples)
 
-    def totals(self) -> tuple[dict[str, int], dict[str, int]]:
-        """What all workers have recorded, also those that have ended, and how late."""
+    def totals(self) -> Totals:
+        """Also of workers that have ended."""
         lines = [line for file in self._folder.glob("*.jsonl") if (line := last_line(file))]
-        return sum_counts(line["kinds"] for line in lines), sum_counts(line["lateness"] for line in lines)
+        return Totals(*(sum_counts(line[name] for line in lines) for name in Totals._fields))
 
     def _of_workers(self) -> Sample:
-        kinds, lateness = self.totals()
-        recent, self._lateness = difference(lateness, self._lateness), lateness
-        seconds = time.time() - self._clock.real_start
-        fetched = sum(kinds.get(kind, 0) for kind in ("updated", "unchanged", "failed"))
+        totals, earlier = self.totals(), self._before
+        self._before = totals
+        late = difference(totals.late, earlier.late)
+        late_crowded = difference(totals.late_crowded, earlier.late_crowded)
+        seconds, fetched = time.time() - self._clock.real_start, totals.fetched
         before = self.samples[-1] if self.samples else {"seconds": 0, "fetched": 0}
         passed = seconds - (before["seconds"] or 0)
         return {
@@ -90,23 +112,26 @@ class Monitor:
             "hours": (self._clock.seconds() - self._clock.start) / 3600,
             "fetched": fetched,
             "fetches_per_second": (fetched - (before["fetched"] or 0)) / max(passed, 0.01),
-            **{kind: kinds.get(kind, 0) for kind in KINDS},
-            "late_p50": percentile(recent, 0.5),
-            "late_p99": percentile(recent, 0.99),
+            **{kind: totals.kinds.get(kind, 0) for kind in KINDS},
+            "late_p50": percentile(late, 0.5),
+            "late_p99": percentile(late, 0.99),
+            "late_crowded_p50": percentile(late_crowded, 0.5),
+            "late_crowded_p99": percentile(late_crowded, 0.99),
         }
 
     async def _of_database(self, one: Any) -> Sample:
         if self._postmaster is None:
             self._postmaster = parent(await one.fetchval("SELECT pg_backend_pid()")) if is_local(self._url) else None
         wal = await one.fetchrow(WAL)
+        due = await one.fetchrow(DUE, to_iso(self._clock.now()))
         found: Sample = {
             "wal_records": int(wal["wal_records"]),
             "wal_full_pages": int(wal["wal_fpi"]),
             "wal_bytes": int(wal["wal_bytes"]),
             "database_bytes": await one.fetchval("SELECT pg_database_size(current_database())"),
             "vacuums_running": await one.fetchval(VACUUMS),
-            "due": await one.fetchval(DUE, to_iso(self._clock.now())),
-            "claims": await one.fetchval(claims_sql()),
+            "due": due["due"],
+            "claims": due["claims"],
         }
         for table in WATCHED:
             row = await one.fetchrow(SIZES, table)
@@ -166,7 +191,10 @@ def claims_sql() -> str:
 
 
 def last_line(file: Path) -> dict[str, Any] | None:
-    lines = file.read_text().splitlines()
+    with file.open("rb") as open_file:
+        open_file.seek(max(file.stat().st_size - END, 0))
+        lines = open_file.read().splitlines()
+    # The last one may be half written.
     for line in reversed(lines[-2:]):
         try:
             found: dict[str, Any] = json.loads(line)
@@ -211,7 +239,7 @@ def _stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def cpu_of(samples: Iterable[Mapping[str, Any]], name: str) -> float:
-    """The CPU seconds of a process from its first sample to its last."""
-    values = [sample[f"{name}_cpu"] for sample in samples if sample.get(f"{name}_cpu")]
-    return max(values) - min(values) if values else 0.0
+def grown(samples: Sequence[Mapping[str, Any]], name: str) -> float:
+    """By how much a counter grew. One that begins again is that of another server, or of none."""
+    values = [float(sample[name]) for sample in samples if sample.get(name) is not None]
+    return sum(max(later - earlier, 0) for earlier, later in pairwise(values))

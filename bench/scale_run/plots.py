@@ -7,6 +7,8 @@ from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from readers import GROUPS
+
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 46, 34
 COLOURS = ("#2f8f5f", "#d0672e", "#4a7fd0", "#a35bb5", "#b8952b", "#c24a63", "#5f8f9a", "#7a7a7a")
@@ -118,7 +120,15 @@ def plots_of(samples: Sequence[Mapping[str, Any]], reads: Sequence[tuple[float, 
     tables = [n.removesuffix("_dead") for n in dict.fromkeys(n for s in samples for n in s) if n.endswith("_dead")]
     plots = {
         "lateness": Plot(
-            "Lateness of fetches", "simulated seconds", [line("p50", "late_p50"), line("p99", "late_p99")], True
+            "Lateness of fetches",
+            "simulated seconds",
+            [
+                line("p50", "late_p50"),
+                line("p99", "late_p99"),
+                line("p50 at the crowded host", "late_crowded_p50"),
+                line("p99 there", "late_crowded_p99"),
+            ],
+            True,
         ),
         "fetches": Plot(
             "Fetches", "per real second", [line("fetches", "fetches_per_second"), rate("new entries", "new_entries")]
@@ -151,7 +161,7 @@ def plots_of(samples: Sequence[Mapping[str, Any]], reads: Sequence[tuple[float, 
 def _by_hour(reads: Sequence[tuple[float, str, float]]) -> list[Line]:
     found: dict[str, dict[int, list[float]]] = {}
     for hour, kind, ms in reads:
-        found.setdefault(kind, {}).setdefault(int(hour), []).append(ms)
+        found.setdefault(GROUPS.get(kind, kind), {}).setdefault(int(hour), []).append(ms)
     return [
         Line(kind, [(hour + 0.5, sorted(times)[int(len(times) * 0.99)]) for hour, times in sorted(hours.items())])
         for kind, hours in sorted(found.items())

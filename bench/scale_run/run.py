@@ -14,10 +14,11 @@ import asyncio
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, ExitStack, nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -33,17 +34,21 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench"), str(Path(__file__).parent)]
 
 from articles import WORDS  # noqa: E402
-from check_run import Findings, check_day, check_loaded  # noqa: E402
-from day_report import day_tables, grown  # noqa: E402
-from fast_clock import FastClock, begin_day  # noqa: E402
+from check_run import Findings, PassedDay, check_day, check_loaded  # noqa: E402
+from day_report import day_tables  # noqa: E402
+from day_results import Results, drop_expired_log, run_results  # noqa: E402
+from day_settings import day_settings, settings_table  # noqa: E402
+from error_logs import count_errors, keep_logs  # noqa: E402
+from fast_clock import FastClock  # noqa: E402
 from feed_profiles import ANSWERS, RHYTHMS, FeedProfiles  # noqa: E402
-from lateness import percentile  # noqa: E402
 from load import SETTINGS, Loader, pool_size  # noqa: E402
-from monitor import Monitor, cpu_of, sizes_of_tables  # noqa: E402
+from monitor import UNREACHABLE, Monitor, Sample  # noqa: E402
 from plots import plots_of, write_plots  # noqa: E402
+from prepare_day import prepare_day, sizes_after_load  # noqa: E402
+from processes import ProcessEnded, Processes  # noqa: E402
 from progress import Progress  # noqa: E402
-from readers import Reader, percentiles  # noqa: E402
-from report import report_table  # noqa: E402
+from readers import Reader  # noqa: E402
+from report import Table, report_table  # noqa: E402
 from simulated_web import SimulatedWeb  # noqa: E402
 
 from faults import make_faults  # noqa: E402
@@ -61,18 +66,11 @@ MOST_DISK = 60e9
 LEFT_FREE = 5e9
 # Measured: tables and indexes of an entry of 30 words, of a feed, and of each further word in text and index.
 BYTES_PER_ENTRY, BYTES_PER_FEED, BYTES_PER_WORD = 2400, 2500, 20
-DAY_SETTINGS = (
-    "shared_buffers=2GB",
-    "max_wal_size=8GB",
-    "checkpoint_timeout=15min",
-    "wal_compression=on",
-    "effective_cache_size=8GB",
-    "autovacuum_naptime=15s",
-)
 # The days of a kept database end before the present, so that pages, whose clock is ours, have no entries of the future.
 BEFORE_NOW = timedelta(days=8)
 LEASE_SECONDS = 30.0
 LONGEST_CATCH_UP = 900
+MOST_FAILURES = 5
 
 
 class Run:
@@ -81,9 +79,9 @@ class Run:
         self.start = self._start_of_day()
         self.profiles = FeedProfiles(options.feeds, options.entries, self.start)
         self.pool = pool_size(options.entries)
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.pids: dict[str, int] = {}
-        self.kills = 0
+        self.speed = options.hours * 60 / options.minutes
+        self.findings = Findings()
+        self.errors: Counter[str] = Counter()
 
     def _start_of_day(self) -> int:
         """Kept with the data, because all dates in the database depend on it."""
@@ -117,7 +115,7 @@ class Run:
             web = SimulatedWeb(self.profiles, clock, self.pool, options.words, MemoryHostSlots())
             report_problems(await check_loaded(db, server.service.url, self.profiles, web))
             await db.close()
-            report_table(await sizes_of_tables(server.service.url, self._size()))
+            report_table(await sizes_after_load(self.folder, server.service.url, self._size()))
         done.write_text(self._size())
         self.progress.say("loaded")
 
@@ -130,46 +128,53 @@ class Run:
 
     # --- the day ---
 
-    async def day(self) -> dict[str, Any]:
-        options = self.options
-        speed = options.hours * 60 / options.minutes
+    async def day(self) -> Results:
+        """Passes a day, and leaves what was measured whatever happens meanwhile."""
+        options, settings = self.options, day_settings(self.folder / "data", self.speed)
         async with AsyncExitStack() as closing:
-            primary = closing.enter_context(own_postgres(self.folder, settings=DAY_SETTINGS))
-            standby = closing.enter_context(standby_of(primary) if options.faults else nullcontext(None))
+            primary = closing.enter_context(own_postgres(self.folder, settings=settings))
+            standby = closing.enter_context(standby_of(primary, settings) if options.faults else nullcontext(None))
             redis = closing.enter_context(own_redis() if options.engine == "celery" else nullcontext(None))
             url = both_urls(primary, standby)
-            self.work = work = Path(closing.enter_context(tempfile.TemporaryDirectory()))
-            api_port = free_port()
+            sizes = await sizes_after_load(self.folder, url, self._size())
+            tables = [sizes, await settings_table(url, options, self.speed, settings)]
             begins_at = self._begin()
-            plan = self._plan(work, url, redis, begins_at, speed, api_port)
+            before = await prepare_day(url, options.feeds, begins_at, begins_at + options.hours * 3600)
+            work = Path(closing.enter_context(tempfile.TemporaryDirectory()))
+            api_port = free_port()
+            plan = self._plan(work, url, redis, begins_at, api_port)
             (work / "plan.json").write_text(json.dumps(plan))
-            closing.callback(self._end_processes)
-            self._start_processes(work)
-            clock = FastClock(begins_at, await self._until_ready(work), speed)
-            monitor = Monitor(url, clock, work, self.pids, redis and redis.service.url)
-            self.progress.begin(f"{options.hours:g} hours at {speed:.0f} times the speed, {options.workers} worker(s)")
+            processes = Processes(work)
+            closing.callback(processes.end_all)
+            self._start_processes(processes)
+            clock = FastClock(begins_at, await processes.begin_day(), self.speed)
+            monitor = Monitor(url, clock, work, processes.pids, redis.service.url if redis else None)
+            workers = f"{options.workers} worker(s)"
+            self.progress.begin(f"{options.hours:g} hours at {self.speed:.0f} times the speed, {workers}")
             http = await closing.enter_async_context(open_session(api_port))
             reader = Reader(http, clock)
-            tasks = [asyncio.create_task(monitor.keep_sampling(options.every))]
-            tasks.append(asyncio.create_task(self._read(http, reader)))
+            background: dict[str, Coroutine[Any, Any, None]] = {
+                "monitor": monitor.keep_sampling(options.every),
+                "reader": self._read(http, reader),
+            }
             if standby is not None and redis is not None:
-                faults = make_faults(self, work, primary, standby, redis, options.minutes * 60, options.workers)
-                tasks.append(asyncio.create_task(faults))
+                background["faults"] = make_faults(
+                    processes, self.progress, primary, standby, redis, options.minutes * 60, options.workers
+                )
+            tasks = [asyncio.create_task(work, name=name) for name, work in background.items()]
+            caught_up = 0.0
             try:
-                await self._pass_the_day(clock, monitor)
-                caught_up = await self._catch_up(clock, monitor, url)
+                await self._pass_the_day(clock, monitor, processes)
+                caught_up = await self._catch_up(clock, processes, url)
+            except ProcessEnded as error:
+                self.findings.problems.append(str(error))
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            self._end_processes()
-            (self.folder / "ended").write_text(str(int(clock.seconds()) + 1))
-            await monitor.sample()
-            return await self._results(url, clock, monitor, reader, caught_up)
+                await self._end_tasks(tasks)
+                await self._end_processes(processes, clock, monitor, work)
+            day = PassedDay(self.profiles, clock, before, monitor.totals().kinds, processes.kills)
+            return await self._results(url, day, monitor, reader, caught_up, tables)
 
-    def _plan(
-        self, work: Path, url: str, redis: Restartable | None, start: int, speed: float, api_port: int
-    ) -> dict[str, Any]:
+    def _plan(self, work: Path, url: str, redis: Restartable | None, start: int, api_port: int) -> dict[str, Any]:
         settings = {
             "database": url,
             "redis": redis.service.url if redis else "",
@@ -178,6 +183,8 @@ class Run:
             "secret_key": token_hex(32),
             "port": api_port,
             "log_level": "error",
+            # Maintenance runs in real time in processes of Celery, and what is loaded is years old.
+            "retention_days": 36_500,
         }
         return {
             "settings": settings,
@@ -188,58 +195,53 @@ class Run:
             "words": self.options.words,
             "first_day": self.start,
             "start": start,
-            "speed": speed,
+            "speed": self.speed,
             "lease_seconds": LEASE_SECONDS,
         }
 
-    def _start_processes(self, work: Path) -> None:
+    def _start_processes(self, processes: Processes) -> None:
         role = "worker" if self.options.engine == "celery" else "embedded"
         names = [f"{role}-{number}" for number in range(1, self.options.workers + 1)]
         names += ["scheduler-1", "scheduler-2"] if self.options.engine == "celery" else []
         for name in [*names, "api-1"]:
-            self.start_process(work, name)
+            processes.start(name)
 
-    async def _until_ready(self, work: Path) -> float:
-        waiting = asyncio.create_task(begin_day(work, [name for name in self.processes if not name.startswith("api")]))
-        while not waiting.done():
-            self._check_processes()
-            await asyncio.sleep(0.1)
-        return await waiting
+    async def _end_tasks(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        for task, end in zip(tasks, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
+            if isinstance(end, Exception):
+                self.findings.problems.append(f"{task.get_name()} ended: {end!r}")
 
-    def start_process(self, work: Path, name: str) -> None:
-        # A process that replaces another one writes a file of its own.
-        command = [sys.executable, str(Path(__file__).parent / "worker.py"), str(work / "plan.json"), name]
-        with (work / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(command, cwd=work, stdout=log, stderr=log)
-        self.pids[name] = self.processes[name].pid
+    async def _end_processes(self, processes: Processes, clock: FastClock, monitor: Monitor, work: Path) -> None:
+        """Keeps what there is to keep, also of a day that was interrupted."""
+        (self.folder / "ended").write_text(str(int(clock.seconds()) + 1))
+        self.options.output.mkdir(parents=True, exist_ok=True)
+        monitor.write(self.options.output / "samples.csv")
+        self.findings.problems += [f"{name} did not end when it was told to" for name in processes.end_all()]
+        # Until they have ended they record fetches.
+        (self.folder / "ended").write_text(str(int(clock.seconds()) + 1))
+        self._note_errors(keep_logs(work, self.options.output / "logs"))
+        try:
+            await monitor.sample()
+        except UNREACHABLE as error:
+            self.findings.problems.append(f"the database does not answer at the end: {error!r}")
+        monitor.write(self.options.output / "samples.csv")
 
-    def kill_process(self, name: str) -> None:
-        self.processes.pop(name).kill()
-        self.pids.pop(name)
-        self.kills += 1
+    def _note_errors(self, logs: Sequence[Path]) -> None:
+        """With faults, processes log what they could not reach."""
+        self.errors = count_errors(logs)
+        self.findings.figures["errors in the logs"] = self.errors.total()
+        if not self.options.faults:
+            self.findings.problems += [f"logged {count} times: {event}" for event, count in self.errors.items()]
 
-    def _end_processes(self) -> None:
-        for process in self.processes.values():
-            process.terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        self.processes.clear()
-
-    async def _pass_the_day(self, clock: FastClock, monitor: Monitor) -> None:
+    async def _pass_the_day(self, clock: FastClock, monitor: Monitor, processes: Processes) -> None:
         end = clock.start + self.options.hours * 3600
         while clock.seconds() < end:
             await asyncio.sleep(min(20, max((end - clock.seconds()) / clock.speed, 0.1)))
             if monitor.samples:
                 self._say(monitor.samples[-1])
-            self._check_processes()
-
-    def _check_processes(self) -> None:
-        for name, process in self.processes.items():
-            if process.poll() is not None:
-                raise SystemExit(f"{name} ended: {(self.work / f'{name}.log').read_text()[-3000:]}")
+            processes.check()
 
     def _say(self, sample: dict[str, Any]) -> None:
         late = sample["late_p99"]
@@ -249,20 +251,17 @@ class Run:
             f"{sample['due']:,} due, {sample['claims']:,} claimed"
         )
 
-    async def _catch_up(self, clock: FastClock, monitor: Monitor, url: str) -> float:
+    async def _catch_up(self, clock: FastClock, processes: Processes, url: str) -> float:
         """Waits until everything that was due when the day ended is fetched; the real seconds that took."""
         end, started = to_iso(datetime.fromtimestamp(clock.start + self.options.hours * 3600, UTC)), time.monotonic()
-        while time.monotonic() - started < LONGEST_CATCH_UP:
-            one = await asyncpg.connect(url)
-            try:
-                left = await one.fetchval("SELECT count(*) FROM feeds WHERE next_fetch_at <= $1", end)
-            finally:
-                await one.close()
-            self._check_processes()
-            if not left:
-                return time.monotonic() - started
+        while left := await _count_due(url, end):
+            processes.check()
+            if time.monotonic() - started > LONGEST_CATCH_UP:
+                problem = f"{left:,} feeds that were due are not fetched after {LONGEST_CATCH_UP} s"
+                self.findings.problems.append(problem)
+                break
             await asyncio.sleep(1)
-        raise SystemExit(f"{left:,} feeds that were due are not fetched after {LONGEST_CATCH_UP} s")
+        return time.monotonic() - started
 
     async def _read(self, http: aiohttp.ClientSession, reader: Reader) -> None:
         while True:
@@ -276,43 +275,55 @@ class Run:
     # --- what it was ---
 
     async def _results(
-        self, url: str, clock: FastClock, monitor: Monitor, reader: Reader, caught_up: float
-    ) -> dict[str, Any]:
-        kinds, lateness = monitor.totals()
-        db = PostgresDatabase(url)
-        findings = await check_day(db, url, self.profiles, clock.start, kinds, self.kills)
-        await db.close()
-        output = self.options.output
-        output.mkdir(parents=True, exist_ok=True)
-        monitor.write(output / "samples.csv")
+        self, url: str, day: PassedDay, monitor: Monitor, reader: Reader, caught_up: float, about: Sequence[Table]
+    ) -> Results:
+        """Writes the results before the check, too: it reads the whole database."""
+        found = self.findings
+        self._note_pages(reader)
+        results = run_results(self.options, day, monitor, reader)
+        results |= {"caught_up_after": caught_up, "errors": dict(self.errors)}
         if self.options.plots:
             write_plots(plots_of(monitor.samples, reader.times), self.options.images)
-        fetched = sum(kinds.get(kind, 0) for kind in ("updated", "unchanged", "failed"))
-        names = dict.fromkeys(name.removesuffix("_cpu") for s in monitor.samples for name in s if name.endswith("_cpu"))
-        results: dict[str, Any] = {
-            "options": {name: str(value) for name, value in vars(self.options).items()},
-            "speed": clock.speed,
-            "seconds": monitor.samples[-1]["seconds"],
-            "recorded": kinds,
-            "fetched": fetched,
-            "late": {str(share): percentile(lateness, share) for share in (0.5, 0.9, 0.99, 0.999)},
-            "caught_up_after": caught_up,
-            "kills": self.kills,
-            "cpu_ms_per_fetch": {name: cpu_of(monitor.samples, name) * 1000 / max(fetched, 1) for name in names},
-            "wal_bytes_per_fetch": grown(monitor.samples, "wal_bytes") / max(fetched, 1),
-            "pages": percentiles(reader.times),
-            "failed_pages": reader.failures[:20],
-            "checked": findings.figures,
-            "problems": findings.problems,
-        }
-        title = f"{self.options.hours:g} hours of {self._size()}"
-        tables = day_tables(title, results, monitor.samples)
-        results["tables"] = list(map(asdict, tables))
-        (output / "results.json").write_text(json.dumps(results, indent=1))
+        self._write(results, [*found.problems, "the check has not ended"], monitor.samples, about)
+        self.progress.begin("checking the day")
+        started = time.monotonic()
+        await check_day(url, day, found)
+        results["checked_in"] = time.monotonic() - started
+        if not found.problems:
+            # Of a day with a problem the log is kept.
+            results["dropped_log"] = await drop_expired_log(url, day.clock.now())
+        tables = self._write(results, found.problems, monitor.samples, about)
         for table in tables:
             report_table(table)
-        report_problems(findings)
+        report_problems(found)
         return results
+
+    def _note_pages(self, reader: Reader) -> None:
+        figures, problems = self.findings.figures, self.findings.problems
+        figures["pages that failed"] = len(reader.failures)
+        if self.options.faults:
+            return
+        problems += [f"a page failed: {failure}" for failure in reader.failures[:MOST_FAILURES]]
+        problems += [f"no page of this kind: {kind}" for kind in reader.missing_kinds()]
+        if not reader.turns and self.options.minutes >= 1:
+            problems.append("the reader has not read all pages once")
+
+    def _write(
+        self, results: Results, problems: list[str], samples: Sequence[Sample], about: Sequence[Table]
+    ) -> list[Table]:
+        results |= {"checked": self.findings.figures, "problems": problems}
+        tables = [*day_tables(f"{self.options.hours:g} hours of {self._size()}", results, samples), *about]
+        results["tables"] = list(map(asdict, tables))
+        (self.options.output / "results.json").write_text(json.dumps(results, indent=1))
+        return tables
+
+
+async def _count_due(url: str, until: str) -> int:
+    one = await asyncpg.connect(url)
+    try:
+        return int(await one.fetchval("SELECT count(*) FROM feeds WHERE next_fetch_at <= $1", until))
+    finally:
+        await one.close()
 
 
 def open_session(port: int) -> aiohttp.ClientSession:
