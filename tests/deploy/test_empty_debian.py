@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import re
 import sqlite3
 import tomllib
@@ -26,6 +27,9 @@ from tests.waiting import wait_until
 
 PAGE = (ROOT / "docs" / "running" / "install.md").read_text()
 FEED_ON_PAGE = "https://example.org/feed.xml"
+BACKUP_ON_PAGE = "feedmill-backup-2027-01-31"
+UNIT = ".config/systemd/user/feedmill.service"
+COMMAND = ".local/bin/feedmill"
 DATA = f"/home/{USER}/.local/share/feedmill"
 FEED = b"""<rss version="2.0"><channel><title>Harbour birds</title>
 <item><guid>1</guid><title>A grey heron</title><description>By the lock.</description></item></channel></rss>"""
@@ -112,8 +116,10 @@ def _commands_of(tool: str) -> list[str]:
 
 
 def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:
-    # All blocks of the page, in its order.
-    prepare, install, start, subscribe, backup, upgrade, restore, remove = (block.text for block in blocks(PAGE))
+    # All blocks of the page, in its order. Nothing starts at boot here, because no systemd runs.
+    prepare, install, start, subscribe, unit, _boot, backup, upgrade, restore, remove = (
+        block.text for block in blocks(PAGE)
+    )
     with machine.step("prepare"):
         machine.type_as_root(prepare)
     before = machine.files()
@@ -130,8 +136,13 @@ def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:
     reader.star("A grey heron")
     reader.check()
 
+    machine.type(unit)
+    assert f"ExecStart=%h/{COMMAND} serve\n" in (machine.home / UNIT).read_text()
+    assert os.path.lexists(machine.home / COMMAND)
+
     with machine.step("back up"):
         machine.type(backup)
+    [backup_folder] = machine.home.glob("feedmill-backup-*")
     assert machine.stop_server() == 0, machine.server_output()
     saved = _content(machine.home / ".local/share/feedmill")
 
@@ -144,14 +155,14 @@ def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:
     assert _schema(machine.home / ".local/share/feedmill") == NEXT_SCHEMA
 
     with machine.step("restore"):
-        assert "Harbour birds" in machine.type(restore)
+        assert "Harbour birds" in machine.type(restore.replace(BACKUP_ON_PAGE, backup_folder.name))
     assert machine.stop_server() == 0, machine.server_output()
     assert _content(machine.home / "restored") == saved
     assert _content(machine.home / ".local/share/feedmill") == saved
 
     kept = _digests(machine.home / ".local/share/feedmill")
     with machine.step("remove"):
-        machine.type(remove)
+        machine.type(f"rm ~/{UNIT}\n{remove}")
     assert _digests(machine.home / ".local/share/feedmill") == kept
     assert _outside(machine.files() - before) == set()
 
@@ -225,5 +236,6 @@ def _outside(files: set[str]) -> set[str]:
     """Those that are neither data, nor made by a command of the page, nor what an installer has downloaded."""
     home = f"/home/{USER}"
     expected = (DATA, f"{home}/feedmill-backup", f"{home}/restored", f"{home}/.cache")
-    folders = {"/tmp", f"{home}/.local", f"{home}/.local/bin", f"{home}/.local/share"}
+    folders = {"/tmp", f"{home}/.local", f"{home}/.local/bin", f"{home}/.local/share", f"{home}/.config"}
+    folders |= {f"{home}/.config/systemd", f"{home}/.config/systemd/user"}
     return {file for file in files if not file.startswith(expected)} - folders

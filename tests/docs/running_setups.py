@@ -39,18 +39,20 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
     "demo.md": {"feedmill demo": "tests/cli/test_demo.py starts it"},
     "nas.md": {
         "docker build --platform linux/amd64 --tag feedmill --file deploy/Dockerfile .": DOCKER,
-        "mkdir -p /volume1/docker/feedmill": "it needs root and a NAS; tests/deploy starts the image",
-        "export FOLDER=/volume1/docker/feedmill HOSTS=nas.lan": DOCKER,
+        "sudo mkdir -p /volume1/docker/feedmill/data": "it needs root and a NAS; tests/deploy starts the image",
+        "cd /volume1/docker/feedmill": DOCKER,
     },
-    "embedded.md": {"docker build --tag feedmill --file deploy/Dockerfile .": DOCKER},
+    "embedded.md": {"image=IMAGE_REGISTRY/feedmill/feedmill:0.1.0": DOCKER},
     "install.md": {
         "apt-get install --yes python3-venv ca-certificates": EMPTY_DEBIAN,
         "python3 -m venv ~/feedmill": EMPTY_DEBIAN,
         "feedmill --version": EMPTY_DEBIAN,
         "feedmill user add alice": EMPTY_DEBIAN,
-        "feedmill backup --with-objects ~/feedmill-backup": EMPTY_DEBIAN,
+        "mkdir -p ~/.config/systemd/user": EMPTY_DEBIAN,
+        "systemctl --user daemon-reload": SYSTEMD,
+        "feedmill backup --with-objects ~/feedmill-backup-$(date +%F)": EMPTY_DEBIAN,
         "~/feedmill/bin/pip install --upgrade feedmill": EMPTY_DEBIAN,
-        "feedmill backup --check ~/feedmill-backup": EMPTY_DEBIAN,
+        "feedmill backup --check ~/feedmill-backup-2027-01-31": EMPTY_DEBIAN,
         "rm -r ~/feedmill ~/.local/bin/feedmill": EMPTY_DEBIAN,
     },
     "mcp.md": {
@@ -80,7 +82,7 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "docker compose --file deploy/compose.yaml --file deploy/compose.redis.yaml up --detach": DOCKER,
     },
     "raspberry-pi.md": {
-        "sudo apt-get install pipx": "it needs root; tests/deploy installs the wheel",
+        "sudo apt-get install --yes pipx": "it needs root; tests/deploy installs the wheel",
         "install -d -m 0700 -o feedmill -g feedmill /mnt/disk/objects": SYSTEMD,
         "PYTHONPATH=. .venv/bin/python bench/small_machine.py --write": "it needs root, and takes a quarter of an hour",
     },
@@ -88,9 +90,10 @@ NOT_HERE: Mapping[str, Mapping[str, str]] = {
         "checkpoint_timeout = 30min": "tests/deploy/test_postgres_settings.py has PostgreSQL take these settings",
     },
     "debian.md": {
-        "apt-get install python3 python3-venv": SYSTEMD,
-        "systemctl disable --now feedmill": SYSTEMD,
-        "systemd-run --pipe --wait --quiet --uid=feedmill -E FEEDMILL_DATA=/var/lib/feedmill \\": SYSTEMD,
+        "apt-get install --yes python3 python3-venv ca-certificates git": SYSTEMD,
+        "systemd-run --pty --pipe --wait --quiet --uid=feedmill -E FEEDMILL_DATA=/var/lib/feedmill \\": SYSTEMD,
+        "systemctl stop feedmill": SYSTEMD,
+        "systemctl stop 'feedmill*'": SYSTEMD,
     },
 }
 

@@ -19,6 +19,8 @@ HAND_WRITTEN = [name for name in NAMES if name != "docs/reference/commands.md"]
 
 # Where a command may stand: at the beginning, after a prompt, a variable, a path, or another command.
 _COMMAND = re.compile(r"(?:^ *|\$ |\$\(|&& |\| |; |/bin/|[A-Z_]+=\S+ )feedmill +(?=[a-z-])(.*)")
+# What the shell puts in, such as `$(date +%F)`.
+_INSERTED = re.compile(r"\$\([^()]*\)")
 _ENDS = re.compile(r"\s(?:\||&&|>>?|;|&$)|[;)]")
 
 
@@ -87,7 +89,7 @@ def _command_lines(page: str) -> Iterator[str]:
 
 def _words(line: str) -> list[str]:
     """The words of a command, up to a comment or whatever the shell does next."""
-    return shlex.split(_ENDS.split(line)[0], comments=True)
+    return shlex.split(_ENDS.split(_INSERTED.sub("…", line))[0], comments=True)
 
 
 def _parse(command: click.Command, context: click.Context, words: list[str]) -> None:
