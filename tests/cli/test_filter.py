@@ -4,10 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.model.entry_lists import EntryView
 from feedmill.model.user import User
+from feedmill.store.archive.database_load import end_loading
+from feedmill.store.database import Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 from feedmill.store.users.users import add_user
@@ -105,6 +108,19 @@ async def test_a_filter_is_applied_to_what_is_there_and_undone(cli: CommandLine,
     assert (undone.records[-1]["status"], undone.records[-1]["changed"]) == ("done", 3)
     assert await listed(cli, alice, EntryView.STARRED) == []
     assert (await cli.run("filter", "undo", "alice", "2")).code == 2
+
+
+async def test_a_filter_is_applied_after_a_backup_was_loaded_without_a_server(cli: CommandLine, alice: User) -> None:
+    db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
+    await db.batch([Step(text("DELETE FROM search_texts"))])
+    await end_loading(db)
+    await db.close()
+    await cli.ok("filter", "add", "alice", "in:title kiln", "--star")
+
+    applied = await cli.run("filter", "apply", "alice", "1")
+
+    assert (applied.code, applied.out.splitlines()[0]) == (0, "job 1: 3 entries changed")
+    assert "missing in the search index" in applied.err
 
 
 async def test_what_a_filter_did_is_taken_back_when_it_is_switched_off(cli: CommandLine, alice: User) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from feedmill.errors import NotFound, StatementRefused
 from feedmill.i18n.messages import Message
@@ -19,12 +19,14 @@ from feedmill.library.filters.work_on_jobs import MAX_ATTEMPTS, FilterJobWorker
 from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft, FilterSubject
 from feedmill.model.user import SCOPES, Caller, User
+from feedmill.store.archive.database_load import end_loading
 from feedmill.store.database import Database, Params, Row, Step
 from feedmill.store.filters.apply_to_stored import HITS
 from feedmill.store.filters.filter_jobs import FilterJobLost, take_filter_job
 from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, entry_labels, filter_effects, filter_jobs, filters, states, unread, users
+from feedmill.store.search.index_missing_entries import index_missing_entries
 from tests.library.small_library import DAY, NOW, SmallLibrary
 
 STAR, HIDE = FilterActions(star=True), FilterActions(hide=True)
@@ -103,6 +105,49 @@ async def test_a_filter_is_applied_to_what_is_stored_with_progress(stored: Store
     assert await stored.starred(stored.bob) == []
     counted = await find_filter(stored.db, stored.alice.id, own.id)
     assert (counted.hit_count, counted.last_hit_at is not None) == (5, True)
+
+
+async def test_a_filter_is_applied_when_all_entries_of_a_loaded_backup_are_indexed(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await stored.db.batch([Step(text("DELETE FROM search_texts"))])
+    await end_loading(stored.db)
+
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    chunks_before = await stored.worker().work()
+    await index_missing_entries(stored.db)
+    await stored.work()
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (job.waits_for_index, chunks_before) == (True, 0)
+    assert (done.status, done.changed, done.waits_for_index) == ("done", 5, False)
+
+
+async def test_a_job_goes_on_where_it_was_when_the_index_is_complete_again(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.worker(turn=timedelta(0)).work()
+    await stored.db.batch([Step(text("DELETE FROM search_texts"))])
+    await end_loading(stored.db)
+
+    await stored.work()
+    before = await stored.starred(stored.alice)
+    await index_missing_entries(stored.db)
+    await stored.work()
+
+    assert before == ["kilns 4", "kilns 5"]
+    assert await stored.starred(stored.alice) == ALL_KILNS
+
+
+async def test_an_undo_does_not_wait_for_the_index(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await end_loading(stored.db)
+
+    await jobs.undo_job(stored.db, stored.alice.id, job.id, stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == []
 
 
 async def test_every_action_but_a_notification_is_applied(stored: Stored) -> None:

@@ -16,6 +16,7 @@ from feedmill.model.filters.filter_history import FilterJob
 from feedmill.run.run_in_background import run_in_background
 from feedmill.settings import Settings
 from feedmill.store.database import Database
+from feedmill.store.search.index_missing_entries import index_missing_entries
 
 # A worker that finds no job looks again after this time: another process may work on it, or have died with it.
 LOOK_AGAIN = timedelta(seconds=1)
@@ -25,6 +26,10 @@ async def finish_job(db: Database, settings: Settings, started: FilterJob, user_
     """Works on jobs until this one has ended. A server that runs may do some of it. Ctrl-C cancels the job."""
     job = started
     try:
+        if started.waits_for_index:
+            # Perhaps no server runs that would do it.
+            print_text("entries that are missing in the search index are added first", err=True)
+            await index_missing_entries(db)
         async with run_in_background(_work(FilterJobWorker(db, settings.later_for).work)):
             async for job in watch_filter_job(db, user_id, started.id):
                 _show_progress(job, as_json)

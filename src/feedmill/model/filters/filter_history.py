@@ -39,7 +39,7 @@ class FilterJob(Struct, frozen=True, gc=False):
     """Applies a filter to stored entries, undoes an earlier job, or reverts all that a filter did.
 
     `total` is the number of entries to look at, `looked_at` of those that were, `changed` of those that were changed.
-    `last_error`: why it failed, or its last attempt.
+    `last_error`: why it failed, or its last attempt. `waits_for_index`: until the search index has all stored entries.
     """
 
     id: int
@@ -54,6 +54,7 @@ class FilterJob(Struct, frozen=True, gc=False):
     created_at: str
     finished_at: str | None
     last_error: Message | None = None
+    waits_for_index: bool = False
 
     @property
     def can_undo(self) -> bool:

@@ -12,6 +12,7 @@ from feedmill.store.dialect import insert_new
 from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.instance_state import read_instance_value, set_instance_value
 from feedmill.store.schema import entries, feeds, instance_state, pool_groups, users
+from feedmill.store.search.index_completeness import steps_to_mark_index_incomplete
 
 LOADING = "loading"
 # Also makes the task due that indexes entries: loaded entries are not in the index.
@@ -56,4 +57,4 @@ async def _load_halves(db: Database, table: Table, rows: Sequence[Row]) -> int:
 async def end_loading(db: Database) -> None:
     """Completes the load: advances the id sequences and clears the record."""
     await advance_id_sequences(db, *(table for table in TABLES if "id" in table.primary_key.columns))
-    await db.batch([Step(CLEAR_LOADING)])
+    await db.batch([*steps_to_mark_index_incomplete(), Step(CLEAR_LOADING)])

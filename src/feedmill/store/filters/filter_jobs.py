@@ -19,11 +19,18 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.leases import Leases
 from feedmill.store.schema import filter_effects, filter_jobs, filters
+from feedmill.store.search.index_completeness import IS_INCOMPLETE
 
 _job = filter_jobs.c
 _shown = ("id", "filter_id", "kind", "status", "total", "looked_at", "changed", "undoes_job_id", "created_at")
+# Entries that are not indexed yet would be left out for good.
+_waits_for_index = and_(_job.kind == "apply", IS_INCOMPLETE)
 _listed = select(
-    *(_job[name] for name in _shown), _job.finished_at, _job.last_error, filters.c.name.label("filter_name")
+    *(_job[name] for name in _shown),
+    _job.finished_at,
+    _job.last_error,
+    filters.c.name.label("filter_name"),
+    case((and_(_job.status == "running", _waits_for_index), 1), else_=0).label("waits_for_index"),
 ).join(filters, filters.c.id == _job.filter_id)
 _own = _job.user_id == bindparam("of_user")
 
@@ -45,7 +52,7 @@ CANCEL = (
     .values(status="cancelled", **_ended)
 )
 
-_due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"))
+_due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"), ~_waits_for_index)
 WAITING = select(_job.id).where(_due).order_by(_job.next_attempt_at, _job.id).limit(bindparam("most", type_=Integer))
 LEASES = Leases(filter_jobs, _job.id, _due, WAITING, select(filter_jobs).order_by(_job.id), _job.attempts)
 release_filter_jobs = LEASES.release
@@ -147,7 +154,10 @@ async def cancel_filter_job(db: Database, user_id: int, job_id: int, now: dateti
 
 
 async def take_filter_job(db: Database, now: datetime) -> ClaimedFilterJob | None:
-    """Claims a waiting job, or one whose process died; nobody else gets it until the lease ends."""
+    """Claims a waiting job, or one whose process died; nobody else gets it until the lease ends.
+
+    Jobs that apply a filter wait until all stored entries are in the search index.
+    """
     token, rows = await LEASES.take(db, now, most=1)
     return _to_claimed(rows[0], token) if rows else None
 
@@ -195,7 +205,11 @@ async def fail_filter_job(db: Database, job: ClaimedFilterJob, reason: Message, 
 
 
 def _to_job(row: Row) -> FilterJob:
-    return FilterJob(**{**row, "last_error": message_or_none(row["last_error"])})
+    converted = {
+        "last_error": message_or_none(row["last_error"]),
+        "waits_for_index": bool(row["waits_for_index"]),
+    }
+    return FilterJob(**{**row, **converted})
 
 
 def _to_claimed(row: Row, token: str) -> ClaimedFilterJob:

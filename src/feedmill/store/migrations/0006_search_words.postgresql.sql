@@ -17,3 +17,6 @@ CREATE INDEX IF NOT EXISTS search_texts_place ON search_texts (place);
 CREATE INDEX IF NOT EXISTS search_texts_words ON search_texts USING gin (array_to_tsvector(string_to_array(words, ' ')));
 
 DELETE FROM instance_state WHERE name = 'maintenance:index_entries';
+
+INSERT INTO instance_state (name, value) SELECT 'index_incomplete', 'yes' WHERE EXISTS (SELECT 1 FROM entries)
+  ON CONFLICT DO NOTHING;

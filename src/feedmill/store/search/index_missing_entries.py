@@ -13,6 +13,7 @@ from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
 from feedmill.store.schema import entries
 from feedmill.store.search.index import ADD_MISSING, tokenize_entry
+from feedmill.store.search.index_completeness import is_index_incomplete, mark_index_complete
 from feedmill.store.search.index_in_lots import index_waiting_texts
 from feedmill.store.search.index_table import place_seconds, search_texts
 
@@ -52,6 +53,8 @@ class _Entry:
 
 async def index_missing_entries(db: Database) -> int:
     """Adds all entries that are not in the index, in chunks; how many there were. It can be interrupted and resumed."""
+    # A load that ends meanwhile has entries that this run does not see.
+    was_incomplete = await is_index_incomplete(db)
     [last] = await db.query(LAST_ID)
     added = 0
     # The newest first: they are searched for most.
@@ -63,6 +66,8 @@ async def index_missing_entries(db: Database) -> int:
             # Not from the start again: an entry that is changing now is left for the next run.
             window["after"] = chunk[-1]["id"]
         await index_waiting_texts(db)
+    if was_incomplete:
+        await mark_index_complete(db)
     return added
 
 

@@ -10,6 +10,7 @@ from feedmill.library.filters.manage_filters import filters_of_user
 from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterKind, FilterScope, ScopeKind
 from feedmill.model.services.save_service import ServiceKind
+from feedmill.store.archive.database_load import end_loading
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
 
@@ -212,6 +213,14 @@ async def test_what_was_applied_to_stored_items_is_shown_and_undone(site: Site, 
     assert starred == ["Against the clever cache"]
     assert "cache: undone; 1 item is as it was before" in text_of(await alice.see(path))
     assert titles(await alice.see("/starred")) == []
+
+
+async def test_the_page_says_that_a_filter_waits_for_the_search_index(site: Site, alice: Visitor) -> None:
+    await end_loading(site.app.db)
+
+    path = (await alice.send("/filters/new", **FORM | {"stored": "yes"})).headers["location"]
+
+    assert "Waits until all stored items are in the search index." in text_of(await alice.see(path))
 
 
 async def test_a_deleted_filter_takes_back_what_it_did(site: Site, alice: Visitor) -> None:
