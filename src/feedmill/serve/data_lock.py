@@ -5,10 +5,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import sleep
 
 from feedmill.errors import CallerError
 
 LOCK_FILE_NAME = "serve.lock"
+ATTEMPTS = 20
+WAIT_SECONDS = 0.05
 
 
 class DataFolderBusy(CallerError):
@@ -32,16 +35,25 @@ def lock_data_folder(data: Path) -> Iterator[None]:
 
 
 def _lock(file: int, data: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    # A command that looks for a server holds the lock for a moment (`lock_holder`).
+    if not any(_try_lock(file) for _ in range(ATTEMPTS)):
         owner = os.pread(file, 32, 0).decode(errors="replace").strip() or "unknown"
         raise DataFolderBusy(
             f"another server (process {owner}) runs on {data}: "
             "stop it first, or give this one a folder of its own with --data"
-        ) from None
+        )
     os.ftruncate(file, 0)
     os.pwrite(file, str(os.getpid()).encode(), 0)
+
+
+def _try_lock(file: int) -> bool:
+    """Whether this process has the lock now; waits a little if it does not."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sleep(WAIT_SECONDS)
+        return False
+    return True
 
 
 def lock_holder(data: Path) -> str | None:
