@@ -24,9 +24,11 @@ async def test_without_an_account_it_matters_who_reaches_the_server(settings: Se
 
     here = await findings_of(settings)
     everywhere = await findings_of(Settings(data=settings.data, listen="0.0.0.0"))
+    behind_proxy = await findings_of(Settings(data=settings.data, public_url="https://feeds.example"))
 
     assert "no_account" in here
     assert is_warning(everywhere, "first_visitor_is_admin", "feedmill user add")
+    assert is_warning(behind_proxy, "first_visitor_is_admin", "feedmill user add")
     assert is_warning(everywhere, "public_url_empty", "public_url =")
 
 

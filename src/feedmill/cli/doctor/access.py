@@ -25,7 +25,7 @@ async def check_accounts(context: CheckContext) -> AsyncIterator[Finding]:
         return
     if n := await count_users(context.db):
         yield ok(Message("doctor.accounts_ok", n=n))
-    elif is_loopback(context.settings.listen):
+    elif is_loopback(context.settings.listen) and not context.settings.public_url:
         yield ok(Message("doctor.no_account"))
     else:
         yield warning(Message("doctor.first_visitor_is_admin"), Message("doctor.first_visitor_is_admin_help"))
