@@ -75,6 +75,29 @@ async def test_a_task_is_run_again_when_it_is_due(db: Database) -> None:
     assert await mine.run_due() == ["test"]
 
 
+async def test_a_task_that_a_clock_far_ahead_has_scheduled_is_run_now(any_db: Database) -> None:
+    work, clock = Work(), Clock()
+    mine = maintenance(any_db, work, clock)
+    clock.now = NOW + 2_000 * DAY
+    await mine.run_due()
+
+    clock.now = NOW
+
+    assert await mine.run_due() == ["test"]
+    assert await mine.run_due() == []
+
+
+async def test_a_task_that_a_killed_process_with_a_clock_far_ahead_had_taken_is_run_now(db: Database) -> None:
+    work, clock = Work(), Clock()
+    work.error, clock.now = asyncio.CancelledError(), NOW + 2_000 * DAY
+    with pytest.raises(asyncio.CancelledError):
+        await maintenance(db, work, clock).run_due()
+
+    work.error, clock.now = None, NOW
+
+    assert await maintenance(db, work, clock).run_due() == ["test"]
+
+
 async def test_a_failed_task_is_tried_again_in_an_hour(db: Database) -> None:
     work, clock = Work(), Clock()
     mine = maintenance(db, work, clock)

@@ -62,7 +62,7 @@ class Maintenance:
 
     async def _run(self, task: MaintenanceTask) -> bool:
         now = self.clock()
-        until = await take_maintenance_task(self.db, task.name, now, LEASE)
+        until = await take_maintenance_task(self.db, task.name, now, LEASE, task.every)
         if until is None:
             return False
         try:

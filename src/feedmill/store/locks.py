@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, or_, select
 
 from feedmill.errors import DatabaseError
 from feedmill.model.timestamps import to_iso
@@ -14,10 +14,15 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.schema import locks
 
+# A lease that ends so long after its length is from a clock that was wrong and has been set back since.
+FAR = timedelta(hours=1)
+
+_is_held = and_(locks.c.until > bindparam("now"), locks.c.until <= bindparam("far"))
+_is_free = or_(locks.c.until <= bindparam("now"), locks.c.until > bindparam("far"))
 INSERT = insert_new(locks, "name", "token", "until")
 TAKE_OVER = (
     locks.update()
-    .where(locks.c.name == bindparam("key"), locks.c.until <= bindparam("now"))
+    .where(locks.c.name == bindparam("key"), _is_free)
     .values(token=bindparam("token"), until=bindparam("until"))
 )
 RENEW = (
@@ -26,7 +31,7 @@ RENEW = (
     .values(until=bindparam("until"))
 )
 OWNER = select(locks.c.token).where(locks.c.name == bindparam("key"))
-HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.until > bindparam("now"))
+HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), _is_held)
 OWN = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("own_token"))
 RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("own_token"))
 DELETE_ALL = locks.delete()
@@ -41,11 +46,11 @@ async def delete_all(db: Database) -> None:
 
 async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
     """Takes the lock if it is free; whether `token` owns it now. Taking it again does not renew it."""
-    until = to_iso(now + lease)
+    row = {"token": token, "until": to_iso(now + lease)}
     await db.batch(
         [
-            Step(TAKE_OVER, {"key": name, "now": to_iso(now), "token": token, "until": until}),
-            Step(INSERT, {"name": name, "token": token, "until": until}),
+            Step(TAKE_OVER, {"key": name, **row, **_limits(now, lease)}),
+            Step(INSERT, {"name": name, **row}),
         ]
     )
     owner = await db.query(OWNER, {"key": name})
@@ -54,19 +59,19 @@ async def acquire(db: Database, name: str, token: str, now: datetime, lease: tim
 
 async def acquire_all(db: Database, names: Sequence[str], token: str, now: datetime, lease: timedelta) -> set[str]:
     """Takes those of these locks that are free; the names of those that `token` owns now."""
-    until = to_iso(now + lease)
+    row, limits = {"token": token, "until": to_iso(now + lease)}, _limits(now, lease)
     await db.batch(
         [
-            Step(TAKE_OVER, [{"key": name, "now": to_iso(now), "token": token, "until": until} for name in names]),
-            Step(INSERT, [{"name": name, "token": token, "until": until} for name in names]),
+            Step(TAKE_OVER, [{"key": name, **row, **limits} for name in names]),
+            Step(INSERT, [{"name": name, **row} for name in names]),
         ]
     )
     return {row["name"] for row in await db.query(OWN, {"names": as_list(list(names)), "own_token": token})}
 
 
-async def held_locks(db: Database, names: Sequence[str], now: datetime) -> set[str]:
-    """Those of these locks that are held now."""
-    return {row["name"] for row in await db.query(HELD, {"names": as_list(list(names)), "now": to_iso(now)})}
+async def held_locks(db: Database, names: Sequence[str], now: datetime, lease: timedelta) -> set[str]:
+    """Those of these locks that are held now. `lease` is for how long they are taken."""
+    return {row["name"] for row in await db.query(HELD, {"names": as_list(list(names)), **_limits(now, lease)})}
 
 
 async def renew(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
@@ -101,6 +106,11 @@ async def hold_renewed_lock(
         renewing.cancel()
         await asyncio.wait([renewing])
         await release(db, name, token)
+
+
+def _limits(now: datetime, lease: timedelta) -> dict[str, str]:
+    """Between these times are the ends of the leases that hold."""
+    return {"now": to_iso(now), "far": to_iso(now + lease + FAR)}
 
 
 async def _keep_renewing(db: Database, name: str, token: str, lease: timedelta) -> None:

@@ -374,12 +374,12 @@ async def _check_index(db: Database) -> None:
 
 
 async def test_restored_entries_are_indexed_at_the_next_check(db: Database) -> None:
-    due = await take_maintenance_task(db, INDEX_ENTRIES, NOW, HOUR)
+    due = await take_maintenance_task(db, INDEX_ENTRIES, NOW, HOUR, DAY)
     assert due is not None
     await schedule_maintenance_task(db, INDEX_ENTRIES, due, NOW + DAY)
-    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR) is None
+    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR, DAY) is None
 
     await begin_loading(db, "a backup")
     await end_loading(db)
 
-    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR) is not None
+    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR, DAY) is not None

@@ -48,7 +48,7 @@ async def lease_due_urls(db: Database, now: datetime, most_webhooks: int, most: 
     """
     due = await db.query(DUE, {"now": to_iso(now), "most": most_webhooks})
     names = {row["id"]: _lock_name(row["url"]) for row in due}
-    busy = await held_locks(db, list(names.values()), now) if names else set()
+    busy = await held_locks(db, list(names.values()), now, LEASE) if names else set()
     free = [name for name in dict.fromkeys(names.values()) if name not in busy][:most]
     token = token_hex(16)
     acquired = await acquire_all(db, free, token, now, LEASE) if free else set()
