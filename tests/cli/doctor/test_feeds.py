@@ -34,11 +34,13 @@ async def test_a_network_that_reaches_nobody_is_an_error_and_one_host_away_is_no
         feed = await add_feed(db, url, NOW)
         await insert(db, fetch_log, feed_id=feed.id, at=NOW, outcome="connect")
     down = await findings_of(settings)
-    for number in (1, 2):
-        await insert(db, fetch_log, feed_id=number, at=NOW, outcome="updated")
+    await insert(db, fetch_log, feed_id=1, at=NOW, outcome="updated")
+    all_but_one_down = await findings_of(settings)
+    await insert(db, fetch_log, feed_id=2, at=NOW, outcome="updated")
 
     assert "network_down" not in few
     assert is_error(down, "network_down", "6 hosts", "getent hosts a.example")
+    assert is_error(all_but_one_down, "network_down", "6 hosts", "getent hosts b.example")
     assert "network_down" not in await findings_of(settings)
 
 

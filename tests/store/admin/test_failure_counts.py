@@ -33,8 +33,10 @@ async def test_nothing_fails_in_a_new_database(any_db: Database) -> None:
 
 
 async def test_hosts_that_were_asked_are_reached_or_not(any_db: Database) -> None:
-    there, away = [await add_feed(any_db, f"https://{name}.example/feed", NOW) for name in ("there", "away")]
+    names = ("there", "away", "refused")
+    there, away, refused = [await add_feed(any_db, f"https://{name}.example/feed", NOW) for name in names]
     lines = [(there.id, "timeout"), (there.id, "not_modified"), (away.id, "dns")]
+    lines += [(refused.id, "refused"), (refused.id, "blocked"), (away.id, "refused")]
     rows = [{"feed_id": feed_id, "at": to_iso(NOW), "outcome": outcome} for feed_id, outcome in lines]
     await any_db.batch([Step(insert(fetch_log, "feed_id", "at", "outcome"), rows)])
 

@@ -40,7 +40,8 @@ def judge_network(reached: Mapping[str, bool]) -> Finding | None:
     if len(reached) < FEWEST_HOSTS or sum(reached.values()) > MOST_REACHED * len(reached):
         return None
     text = Message("doctor.network_down", n=len(reached))
-    return error(text, Message("doctor.network_down_help", host=min(reached)))
+    host = min(host for host, is_reached in reached.items() if not is_reached)
+    return error(text, Message("doctor.network_down_help", host=host))
 
 
 async def check_feeds_file(context: CheckContext) -> AsyncIterator[Finding]:

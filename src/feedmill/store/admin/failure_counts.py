@@ -25,6 +25,8 @@ from feedmill.store.schema import (
 
 # Outcomes of fetches that may be the fault of our own network.
 NOT_REACHED = ("dns", "connect", "timeout")
+# Nearly always refused before a request is sent, which says nothing about the network.
+NOT_ASKED = ("refused", "blocked")
 # A hub may be away for a while; a subscription that was asked for so often is not confirmed for another reason.
 HUB_ATTEMPTS = 3
 
@@ -34,7 +36,7 @@ WEBHOOKS = select(
 HOSTS = (
     select(feeds.c.host, count_where(and_(*(fetch_log.c.outcome != word for word in NOT_REACHED))).label("reached"))
     .select_from(fetch_log.join(feeds, feeds.c.id == fetch_log.c.feed_id))
-    .where(fetch_log.c.at >= bindparam("since"))
+    .where(fetch_log.c.at >= bindparam("since"), *(fetch_log.c.outcome != word for word in NOT_ASKED))
     .group_by(feeds.c.host)
 )
 MAINTENANCE = select(instance_state.c.name).where(
