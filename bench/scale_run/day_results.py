@@ -1,14 +1,20 @@
 """The figures of a day, for results.json."""
 
 import argparse
+import json
 import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from check_run import PassedDay
+from day_report import day_tables
 from lateness import percentile
-from monitor import Monitor, grown
+from monitor import Monitor, Sample, grown
 from readers import Reader, percentiles
+from report import Table
 
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.feeds.fetch_log_days import drop_log_days, start_of_day
@@ -38,6 +44,16 @@ def run_results(options: argparse.Namespace, day: PassedDay, monitor: Monitor, r
         "failed_pages": reader.failures[:MOST_FAILURES],
         "dropped_log": None,
     }
+
+
+def write_results(
+    output: Path, title: str, results: Results, samples: Sequence[Sample], about: Sequence[Table]
+) -> list[Table]:
+    """Adds the tables to the results and writes them; the tables."""
+    tables = [*day_tables(title, results, samples), *about]
+    results["tables"] = list(map(asdict, tables))
+    (output / "results.json").write_text(json.dumps(results, indent=1))
+    return tables
 
 
 async def drop_expired_log(url: str, now: datetime) -> Results:

@@ -18,16 +18,16 @@ class Processes:
     """`pids` has the running ones by name. The role of a process is its name up to the hyphen."""
 
     def __init__(self, work: Path) -> None:
-        self._work = work
+        self.work = work
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self.pids: dict[str, int] = {}
         self.kills = 0
 
     def start(self, name: str) -> None:
         """A process that replaces another one has a name of its own, because it writes files of its own."""
-        command = [sys.executable, str(Path(__file__).parent / "worker.py"), str(self._work / "plan.json"), name]
-        with (self._work / f"{name}.log").open("ab") as log:
-            self._running[name] = subprocess.Popen(command, cwd=self._work, stdout=log, stderr=log)
+        command = [sys.executable, str(Path(__file__).parent / "worker.py"), str(self.work / "plan.json"), name]
+        with (self.work / f"{name}.log").open("ab") as log:
+            self._running[name] = subprocess.Popen(command, cwd=self.work, stdout=log, stderr=log)
         self.pids[name] = self._running[name].pid
 
     def kill(self, name: str) -> None:
@@ -38,7 +38,7 @@ class Processes:
     async def begin_day(self) -> float:
         """Waits until all are ready but the API, which has no clock; when the day begins, in real seconds."""
         names = [name for name in self._running if not name.startswith("api")]
-        waiting = asyncio.create_task(begin_day(self._work, names))
+        waiting = asyncio.create_task(begin_day(self.work, names))
         while not waiting.done():
             self.check()
             await asyncio.sleep(0.1)
@@ -47,7 +47,7 @@ class Processes:
     def check(self) -> None:
         for name, process in self._running.items():
             if process.poll() is not None:
-                log = (self._work / f"{name}.log").read_text(errors="replace")
+                log = (self.work / f"{name}.log").read_text(errors="replace")
                 raise ProcessEnded(f"{name} ended with {process.returncode}: {log[-3000:]}")
 
     def end_all(self) -> list[str]:
