@@ -63,7 +63,7 @@ bench: $(VENV)/.dev-ready
 
 # A day of a million feeds in PostgreSQL, with a clock that runs faster than ours: 60 GB of disk and an hour. Smaller with
 # make scale FEEDS=20000 ENTRIES=400000 MINUTES=4. KEEP names a folder for the loaded database; SCALE passes other
-# options of bench/scale_run/run.py, such as SCALE="--engine celery --faults".
+# options of bench/scale_run/run.py, such as SCALE="--engine celery --faults" or SCALE="--output FOLDER --plots".
 FEEDS ?= 1000000
 ENTRIES ?= 20000000
 HOURS ?= 24
