@@ -1,24 +1,37 @@
 """Deferred entries of popular feeds: who gets their unread rows, when, and how often."""
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from sqlalchemy import select
 
-from feedmill.errors import DatabaseUnavailable
+from feedmill.errors import DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.marks import apply_marks, mark_all_read
+from feedmill.library.users.find_caller import caller_of_cookie
+from feedmill.library.users.sign_in import begin_session
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
-from feedmill.model.user import User
+from feedmill.model.user import RequestOrigin, User
 from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Params, Row, Step
+from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.entries import deferred_entries as deferring
 from feedmill.store.entries import fill_deferred_entries as filling
 from feedmill.store.entries.deferred_entries import is_popular
-from feedmill.store.entries.fill_deferred_entries import fill_deferred, steps_to_fill_all, steps_to_fill_subscriptions
+from feedmill.store.entries.fill_deferred_entries import (
+    fill_deferred,
+    fill_deferred_or_fail,
+    fill_first_deferred,
+    steps_to_fill_all,
+    steps_to_fill_subscriptions,
+)
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.schema import deferred_entries, entries, subscriptions, unread
@@ -26,7 +39,12 @@ from feedmill.store.stories.drop_read_copies import steps_to_drop_deferred
 from feedmill.store.subscriptions.move_subscription import move_subscription
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
+from tests.databases import emptied
 from tests.library.small_library import DAY, NOW, SmallLibrary
+from tests.services.server import Service
+from tests.waiting import LONGEST_WAIT, until
+
+ORIGIN = RequestOrigin(None, None)
 
 
 @dataclass
@@ -279,12 +297,118 @@ async def test_a_process_that_is_killed_adds_no_row_twice(
     assert await popular.unread(popular.alice) == (5, 5)
 
 
-async def test_a_list_can_be_read_while_the_database_takes_no_writes(popular: PopularFeed) -> None:
+@pytest.mark.parametrize("error", [DatabaseUnavailable("the disk is full"), StatementRefused("a conflict")])
+@pytest.mark.parametrize("fill", [fill_deferred, fill_first_deferred])
+async def test_a_list_can_be_read_while_the_database_takes_no_writes(
+    popular: PopularFeed, fill: Callable[[Database, int], Awaitable[None]], error: DatabaseError
+) -> None:
     await popular.publish("a")
-    full = FailingDatabase(popular.db, 1, after=False, error=DatabaseUnavailable("the disk is full"))
+    full = FailingDatabase(popular.db, 1, after=False, error=error)
 
-    await fill_deferred(full, popular.alice.id)  # type: ignore[arg-type]
+    await fill(full, popular.alice.id)  # type: ignore[arg-type]
 
     assert await popular.unread(popular.alice) == (0, 0)
     await fill_deferred(popular.db, popular.alice.id)
     assert await popular.unread(popular.alice) == (1, 1)
+
+
+async def test_who_needs_the_whole_list_is_told_that_it_could_not_be_filled(popular: PopularFeed) -> None:
+    await popular.publish("a")
+    full = FailingDatabase(popular.db, 1, after=False, error=DatabaseUnavailable("the disk is full"))
+
+    with pytest.raises(DatabaseUnavailable):
+        await fill_deferred_or_fail(full, popular.alice.id)  # type: ignore[arg-type]
+
+
+# --- requests ------------------------------------------------------------------------------------------------
+
+
+async def test_a_request_waits_for_one_chunk_and_the_rest_is_added_behind_it(
+    popular: PopularFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "CHUNK_SIZE", 1)
+    await popular.publish(*map(str, range(20)))
+
+    await fill_first_deferred(popular.db, popular.alice.id)
+    first = await popular.unread(popular.alice)
+    await fill_deferred(popular.db, popular.alice.id)
+
+    assert 1 <= first[0] < 20
+    assert await popular.unread(popular.alice) == (20, 20)
+
+
+async def test_requests_of_one_reader_fill_the_list_once_at_a_time(
+    popular: PopularFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "CHUNK_SIZE", 2)
+    await popular.publish("a", "b", "c", "d", "e")
+    counted = FailingDatabase(popular.db, fails_at=0, after=False)
+
+    requests = [fill_deferred(counted, popular.alice.id) for _ in range(5)]  # type: ignore[arg-type]
+    await asyncio.gather(*requests)
+
+    assert counted.batches == 3
+    assert await popular.unread(popular.alice) == (5, 5)
+
+
+async def test_a_reader_whose_list_is_being_filled_leaves_connections_to_others(
+    request: pytest.FixtureRequest, postgres_service: Service, tmp_path: Path
+) -> None:
+    async with emptied(request, "postgresql", tmp_path) as db, small_pool(postgres_service.url) as pool:
+        popular = await PopularFeed.of(db)
+        await popular.publish("a")
+        await fill_deferred(db, popular.bob.id)
+        alices, _ = await begin_session(db, popular.alice, ORIGIN, NOW)
+        bobs, _ = await begin_session(db, popular.bob, ORIGIN, NOW)
+
+        async with locked_subscriptions(postgres_service.url):
+            waiting = [asyncio.create_task(caller_of_cookie(pool, alices, NOW)) for _ in range(5)]
+            await until(lambda: len(filling._running) == 1)
+            async with asyncio.timeout(LONGEST_WAIT):
+                bob = await caller_of_cookie(pool, bobs, NOW)
+            are_waiting = not any(request.done() for request in waiting)
+
+        await asyncio.gather(*waiting)
+        assert (are_waiting, bob is not None and bob.user.id) == (True, popular.bob.id)
+        assert await popular.unread(popular.alice) == (1, 1)
+
+
+@asynccontextmanager
+async def small_pool(url: str) -> AsyncIterator[PostgresDatabase]:
+    """A database with two connections."""
+    pool = PostgresDatabase(url, pool_size=2)
+    yield pool
+    await pool.close()
+
+
+@asynccontextmanager
+async def locked_subscriptions(url: str) -> AsyncIterator[None]:
+    """Nothing can change a subscription meanwhile."""
+    other = await asyncpg.connect(url)
+    async with other.transaction():
+        await other.execute("SELECT id FROM subscriptions FOR UPDATE")
+        yield
+    await other.close()
+
+
+async def test_an_image_is_served_without_filling_the_list(popular: PopularFeed) -> None:
+    await popular.publish("a")
+    token, _ = await begin_session(popular.db, popular.alice, ORIGIN, NOW)
+
+    found = await caller_of_cookie(popular.db, token, NOW, reads_lists=False)
+
+    assert found is not None
+    assert await popular.unread(popular.alice) == (0, 0)
+
+
+async def test_everything_is_marked_read_while_the_list_is_being_filled(
+    popular: PopularFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "CHUNK_SIZE", 1)
+    await popular.publish(*map(str, range(20)))
+    await fill_first_deferred(popular.db, popular.alice.id)
+
+    await mark_all_read(popular.db, popular.alice.id, MarkAllRead(), NOW)
+
+    await fill_deferred(popular.db, popular.alice.id)
+    assert await popular.unread(popular.alice) == (0, 0)

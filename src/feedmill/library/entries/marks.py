@@ -15,6 +15,7 @@ from feedmill.model.entry_lists import ListPosition
 from feedmill.model.entry_marks import EntryMarks, ListSide, MarkAllRead, MarkAllReadResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.entries.labels import has_labels
 from feedmill.store.entries.list_pages import REVERSE_ORDER
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
@@ -105,6 +106,8 @@ async def mark_side_read(
 
 
 async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
+    # A request does not wait for all of a long list; what is added after this would be unread again.
+    await fill_deferred(db, user_id)
     return await mark_unread_as_read(db, user_id, wanted, now)
 
 

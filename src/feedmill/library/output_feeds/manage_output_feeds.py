@@ -14,7 +14,7 @@ from feedmill.library.users.sign_in_limits import AttemptSource, count_attempt
 from feedmill.model.syndication.output_feed import OutputFeed, OutputList, OutputListKind
 from feedmill.model.user import POOLS, READ, Caller, RequestOrigin
 from feedmill.store.database import Database
-from feedmill.store.entries.fill_deferred_entries import fill_deferred
+from feedmill.store.entries.fill_deferred_entries import fill_deferred, fill_first_deferred
 from feedmill.store.output_feeds.output_feeds import (
     OutputFeedHolder,
     add_output_feed,
@@ -94,18 +94,21 @@ async def open_output_feed(
     if not found.is_active:
         raise NotFound(Message("error.no_such_output_feed"))
     await record_output_feed_use(db, found.feed, origin, now)
-    return await _reader(db, found), found.feed
+    await fill_first_deferred(db, found.user.id)
+    return _reader(found), found.feed
 
 
 async def owner_of_output_feed(db: Database, output_feed_id: int, now: datetime) -> Caller | None:
     """The owner of a valid output feed; None if there is none with this id."""
     found = await find_valid_output_feed(db, output_feed_id, now)
-    return None if found is None else await _reader(db, found)
-
-
-async def _reader(db: Database, found: OutputFeedHolder) -> Caller:
-    """Whoever reads the feed: its owner, with no more than the right to read and to take from pools."""
+    if found is None:
+        return None
     await fill_deferred(db, found.user.id)
+    return _reader(found)
+
+
+def _reader(found: OutputFeedHolder) -> Caller:
+    """Whoever reads the feed: its owner, with no more than the right to read and to take from pools."""
     return Caller(found.user, frozenset({READ, POOLS}))
 
 

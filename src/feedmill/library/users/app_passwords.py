@@ -14,7 +14,7 @@ from feedmill.library.users.readable_secrets import new_readable_secret
 from feedmill.library.users.sign_in_limits import AttemptSource, count_attempt
 from feedmill.model.user import READ, WRITE, AppPassword, Caller, RequestOrigin, User
 from feedmill.store.database import Database
-from feedmill.store.entries.fill_deferred_entries import fill_deferred
+from feedmill.store.entries.fill_deferred_entries import fill_first_deferred
 from feedmill.store.users.api_keys import secret_digest
 from feedmill.store.users.app_passwords import (
     add_app_password,
@@ -81,10 +81,15 @@ async def caller_of_fever_key(db: Database, key: str, origin: RequestOrigin, now
     return await (_refuse(db, "", origin, now) if found is None else _caller(db, *found, origin, now))
 
 
-async def caller_of_password_id(db: Database, password_id: int, origin: RequestOrigin, now: datetime) -> Caller | None:
-    """The caller of an app that signed in before with the app password of this id; None if it was revoked."""
+async def caller_of_password_id(
+    db: Database, password_id: int, origin: RequestOrigin, now: datetime, *, reads_lists: bool = True
+) -> Caller | None:
+    """The caller of an app that signed in before with the app password of this id; None if it was revoked.
+
+    `reads_lists`: whether the request may read unread entries, so that the list must be filled first.
+    """
     found = await find_app_password(db, password_id)
-    return None if found is None else await _caller(db, *found, origin, now)
+    return None if found is None else await _caller(db, *found, origin, now, reads_lists)
 
 
 def fever_key(name: str, password: str) -> str:
@@ -92,9 +97,12 @@ def fever_key(name: str, password: str) -> str:
     return md5(f"{name}:{password}".encode(), usedforsecurity=False).hexdigest()
 
 
-async def _caller(db: Database, user: User, password: AppPassword, origin: RequestOrigin, now: datetime) -> Caller:
+async def _caller(
+    db: Database, user: User, password: AppPassword, origin: RequestOrigin, now: datetime, reads_lists: bool = True
+) -> Caller:
     await record_app_password_use(db, user, password, origin, now)
-    await fill_deferred(db, user.id)
+    if reads_lists:
+        await fill_first_deferred(db, user.id)
     return Caller(user, APP_SCOPES, app_password=password)
 
 

@@ -51,7 +51,7 @@ async def begin_client_session(
 
 async def renew_client_session(db: Database, session: ClientSession, now: datetime) -> ClientSession:
     """The session with the secret of its next refresh token; raises `BadRefreshToken`."""
-    if await caller_of_client_session(db, session.session_id, now) is None:
+    if await caller_of_client_session(db, session.session_id, now, reads_lists=False) is None:
         raise BadRefreshToken
     following = replace(session, secret=token_hex(16))
     digests = secret_digest(session.secret), secret_digest(following.secret)

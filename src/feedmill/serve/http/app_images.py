@@ -53,7 +53,8 @@ async def serve_app_image(request: Request) -> Response:
     sent = request.path_params["signature"].encode("utf-8", "replace")
     if not hmac.compare_digest(sent, expected.encode()):
         return Response(status_code=404, headers=INERT_HEADERS | NO_STORE)
-    who = await caller_of_password_id(app.db, password_id, origin_of(request), app.tools.clock())
+    origin, now = origin_of(request), app.tools.clock()
+    who = await caller_of_password_id(app.db, password_id, origin, now, reads_lists=False)
     if who is None:
         return Response(status_code=404, headers=INERT_HEADERS | NO_STORE)
     return await serve_image_to(request, who.user.id)

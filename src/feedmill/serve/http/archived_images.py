@@ -14,7 +14,7 @@ from feedmill.app import App
 from feedmill.archive.object_keys import IMAGES_PREFIX
 from feedmill.errors import BlobError, BlobMissing
 from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
-from feedmill.serve.http.auth import caller_of
+from feedmill.serve.http.auth import caller_of_file_request
 from feedmill.serve.http.cache_headers import CACHE_FOREVER, NO_STORE, matches_etag
 from feedmill.serve.http.security_headers import INERT_HEADERS
 
@@ -22,7 +22,7 @@ _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})")
 
 
 async def serve_image(request: Request) -> Response:
-    who = await caller_of(request)
+    who = await caller_of_file_request(request)
     if who is None:
         return Response(status_code=401, headers=INERT_HEADERS | NO_STORE | {"WWW-Authenticate": "Bearer"})
     return await serve_image_to(request, who.user.id)

@@ -34,12 +34,18 @@ async def caller_of(connection: HTTPConnection) -> Caller | None:
     return _unless_restricted(app, await _any_caller_of(connection))
 
 
-async def _any_caller_of(connection: HTTPConnection) -> Caller | None:
+async def caller_of_file_request(connection: HTTPConnection) -> Caller | None:
+    """The same for an image or an icon: the unread list may be out of date."""
+    app: App = connection.app.state.app
+    return _unless_restricted(app, await _any_caller_of(connection, reads_lists=False))
+
+
+async def _any_caller_of(connection: HTTPConnection, *, reads_lists: bool = True) -> Caller | None:
     app: App = connection.app.state.app
     if has_bearer_token(connection):
         secret = connection.headers["authorization"][len(BEARER) :].strip()
-        return await _token_caller(app, secret, datetime.now(UTC))
-    return await any_session_caller_of(connection)
+        return await _token_caller(app, secret, datetime.now(UTC), reads_lists)
+    return await any_session_caller_of(connection, reads_lists=reads_lists)
 
 
 def _unless_restricted(app: App, who: Caller | None) -> Caller | None:
@@ -55,11 +61,12 @@ async def session_caller_of(connection: HTTPConnection) -> Caller | None:
     return _unless_restricted(app, await any_session_caller_of(connection))
 
 
-async def any_session_caller_of(connection: HTTPConnection) -> Caller | None:
+async def any_session_caller_of(connection: HTTPConnection, *, reads_lists: bool = True) -> Caller | None:
     """The same, also if it must set up a second factor before it may do anything else."""
     app: App = connection.app.state.app
     session = session_token_of(connection)
-    who = await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
+    now = datetime.now(UTC)
+    who = await caller_of_cookie(app.db, session, now, reads_lists=reads_lists) if session else None
     named = proxy_user_of(connection, app.settings)
     # The proxy may have signed somebody else in since the session began.
     return None if who is not None and named is not None and not is_same_user(named, who.user) else who
@@ -68,7 +75,7 @@ async def any_session_caller_of(connection: HTTPConnection) -> Caller | None:
 async def refuse_restricted_session(connection: HTTPConnection) -> None:
     """Raises `TwoFactorMissing` for a session whose user must set up a second factor first."""
     app: App = connection.app.state.app
-    who = await _any_caller_of(connection)
+    who = await _any_caller_of(connection, reads_lists=False)
     if who is not None and _unless_restricted(app, who) is None:
         raise TwoFactorMissing
 
@@ -78,12 +85,14 @@ def has_bearer_token(connection: HTTPConnection) -> bool:
     return (connection.headers.get("authorization", "") + " ").lower().startswith(BEARER)
 
 
-async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
+async def _token_caller(app: App, secret: str, now: datetime, reads_lists: bool) -> Caller | None:
     if is_api_key(secret):
-        return await caller_of_api_key(app.db, secret, now)
+        return await caller_of_api_key(app.db, secret, now, reads_lists=reads_lists)
     access = import_by_name(JWT_MODULE)
     claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)
-    return await caller_of_client_session(app.db, claims.session_id, now) if claims else None
+    if not claims:
+        return None
+    return await caller_of_client_session(app.db, claims.session_id, now, reads_lists=reads_lists)
 
 
 async def sign_in(app: App, sent: Credentials, request: HTTPConnection) -> tuple[str, Caller]:

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from feedmill.library.feeds.icons import icon_of_user, is_icon_name
 from feedmill.model.image import StoredIcon
-from feedmill.serve.http.auth import caller_of
+from feedmill.serve.http.auth import caller_of_file_request
 from feedmill.serve.http.cache_headers import CACHE_FOREVER, NO_STORE, matches_etag
 from feedmill.serve.http.security_headers import INERT_HEADERS
 
@@ -29,7 +29,7 @@ async def serve_icon(request: Request) -> Response:
 
 async def _find(request: Request) -> StoredIcon | None:
     name = request.path_params["digest"]
-    who = await caller_of(request) if is_icon_name(name) else None
+    who = await caller_of_file_request(request) if is_icon_name(name) else None
     return await icon_of_user(request.app.state.app.db, who.user.id, name) if who else None
 
 

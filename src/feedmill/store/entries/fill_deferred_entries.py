@@ -1,20 +1,22 @@
 """Adds the deferred entries of popular feeds to unread lists: for a user who reads, or for subscribers of one feed.
 
-Whoever reads or changes the unread entries of a user calls `fill_deferred` first;
+Whoever reads or changes the unread entries of a user calls `fill_deferred` first, or a request `fill_first_deferred`;
 `tests/architecture/test_unread_readers.py` names the callers. The subscriptions are locked first, and each says how far
-it was filled: of two processes that fill the same list, the second adds nothing.
+it was filled: of two processes that fill the same list, the second adds nothing. A process fills a list once at a time.
 """
 
+import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Column, FromClause, Integer, and_, bindparam, exists, func, select
 from sqlalchemy.sql import Executable
 
-from feedmill.errors import DatabaseUnavailable
+from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.columns import Id
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.entries.deferred_entries import (
     filling,
@@ -112,17 +114,77 @@ FILL_LISTED = (LOCK, *_statements_to_add(_listed), MOVE_ON)
 
 
 async def fill_deferred(db: Database, user_id: int) -> None:
-    """Brings the user's unread list up to date. A database that cannot be written to does not stop the caller."""
-    try:
-        while lacking := await db.query(LACKING, {"of_user": user_id}):
-            params = {"of_user": user_id, "skipped": CHUNK_SIZE - 1}
-            end = await db.query(END_OF_CHUNK, params)
-            up_to = end[0]["entry_id"] if end else max(row["newest_id"] for row in lacking)
-            await _fill(db, [(row["id"], min(row["newest_id"], up_to)) for row in lacking])
-            if not end:
-                return
-    except DatabaseUnavailable as error:
-        log.warning("unread_list_not_filled", user_id=user_id, reason=str(error))
+    """Brings the user's unread list up to date. A database that does not do so does not stop the caller."""
+    with suppress(DatabaseError):  # the fill has logged it
+        await fill_deferred_or_fail(db, user_id)
+
+
+async def fill_deferred_or_fail(db: Database, user_id: int) -> None:
+    """The same for a caller that can't go on with an incomplete list; raises the `DatabaseError`."""
+    while await _lacking(db, user_id):
+        fill = _running_fill(db, user_id)
+        await asyncio.shield(fill.task)
+        if fill.error is not None:
+            raise fill.error
+
+
+async def fill_first_deferred(db: Database, user_id: int) -> None:
+    """The same for a request: it waits for one chunk at most, and the rest is added in the background.
+
+    Until then the lists of the user end before the oldest entry that is still to be added.
+    """
+    with suppress(DatabaseError):
+        if (id(db), user_id) in _running or await _lacking(db, user_id):
+            await asyncio.shield(_running_fill(db, user_id).chunk)
+
+
+class _RunningFill:
+    """Fills the list of a user, chunk by chunk. `chunk` is done when the current chunk is."""
+
+    def __init__(self, db: Database, user_id: int) -> None:
+        self.error: DatabaseError | None = None
+        self.chunk = asyncio.get_running_loop().create_future()
+        self.task = asyncio.create_task(self._run(db, user_id))
+        # Also if it is cancelled before it begins.
+        self.task.add_done_callback(lambda _: self._end(db, user_id))
+
+    async def _run(self, db: Database, user_id: int) -> None:
+        try:
+            while await _fill_chunk(db, user_id):
+                self.chunk.set_result(None)
+                self.chunk = asyncio.get_running_loop().create_future()
+        except DatabaseError as error:
+            log.warning("unread_list_not_filled", user_id=user_id, reason=str(error))
+            self.error = error
+
+    def _end(self, db: Database, user_id: int) -> None:
+        del _running[id(db), user_id]
+        self.chunk.set_result(None)
+
+
+# Of this process, by database and user: whoever comes second waits here, not with a connection for the locked rows.
+_running: dict[tuple[int, int], _RunningFill] = {}
+
+
+def _running_fill(db: Database, user_id: int) -> _RunningFill:
+    key = id(db), user_id
+    if key not in _running:
+        _running[key] = _RunningFill(db, user_id)
+    return _running[key]
+
+
+async def _lacking(db: Database, user_id: int) -> list[Row]:
+    return await db.query(LACKING, {"of_user": user_id})
+
+
+async def _fill_chunk(db: Database, user_id: int) -> bool:
+    """Adds up to `CHUNK_SIZE` rows; whether there may be more to add."""
+    if not (lacking := await _lacking(db, user_id)):
+        return False
+    end = await db.query(END_OF_CHUNK, {"of_user": user_id, "skipped": CHUNK_SIZE - 1})
+    up_to = end[0]["entry_id"] if end else max(row["newest_id"] for row in lacking)
+    await _fill(db, [(row["id"], min(row["newest_id"], up_to)) for row in lacking])
+    return bool(end)
 
 
 async def _fill(db: Database, targets: Sequence[tuple[int, int]]) -> None:
