@@ -1,14 +1,16 @@
 """Entries that are new since a cursor: none is left out, whatever happens meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
 
+from feedmill.errors import DatabaseUnavailable
 from feedmill.library.entries import new_entries as module
 from feedmill.library.entries import sync_cursor as cursors
 from feedmill.library.entries.list_entry_ids import entry_ids
@@ -150,6 +152,31 @@ async def test_what_is_deferred_during_a_request_is_not_given_as_read(any_db: Da
     page = await new_entries(any_db, alice.id, first_cursor(library.now), 10, library.now)
 
     assert [(entry.id, entry.unread) for entry in page.items] == [(late, True)]
+
+
+class TakesNoWrites:
+    """A database whose disk is full."""
+
+    def __init__(self, inner: Database) -> None:
+        self.inner = inner
+        self.dialect_name = inner.dialect_name
+        self.query = inner.query
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        raise DatabaseUnavailable("the disk is full")
+
+
+async def test_no_cursor_goes_beyond_entries_that_could_not_be_added_to_the_unread_list(any_db: Database) -> None:
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "late", defers_unread=True)
+    full: Any = TakesNoWrites(any_db)
+
+    with pytest.raises(DatabaseUnavailable):
+        await new_entries(full, alice.id, first_cursor(library.now), 10, library.now)
+    with pytest.raises(DatabaseUnavailable):
+        await entry_ids(full, alice.id, EntryView.UNREAD, ALL_ENTRIES, 0, 10, library.now)
 
 
 async def test_what_is_deferred_before_a_cursor_is_in_the_unread_ids_that_go_with_it(any_db: Database) -> None:

@@ -7,7 +7,7 @@ from feedmill.library.entries.new_entries import cursor_of_now
 from feedmill.library.entries.sync_cursor import SyncCursor
 from feedmill.model.entry_lists import EntryScope, EntryView
 from feedmill.store.database import Database
-from feedmill.store.entries.fill_deferred_entries import fill_deferred
+from feedmill.store.entries.fill_deferred_entries import fill_deferred_or_fail
 from feedmill.store.entries.sync.list_ids import list_entry_ids
 
 
@@ -30,6 +30,6 @@ async def entry_ids(
     # Before the ids, so that what changes meanwhile comes with the changes since the cursor.
     cursor = await cursor_of_now(db, user_id, now)
     # Those that were deferred before the cursor would be in no list of unread ids that goes with it.
-    await fill_deferred(db, user_id)
+    await fill_deferred_or_fail(db, user_id)
     found = await list_entry_ids(db, user_id, view, scope, after_id, most + 1, now)
     return EntryIds(found[:most], found[most - 1] if len(found) > most else None, cursor)

@@ -10,7 +10,7 @@ from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope
 from feedmill.model.sync_query import SyncQuery
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
-from feedmill.store.entries.fill_deferred_entries import fill_deferred
+from feedmill.store.entries.fill_deferred_entries import fill_deferred_or_fail
 from feedmill.store.entries.sync.changed_marks import subscription_times
 from feedmill.store.entries.sync.missing_ids import (
     MOST_RANGES,
@@ -61,7 +61,7 @@ async def new_entries(db: Database, user_id: int, cursor: SyncCursor, most: int,
             break
     if found:
         # Those that were deferred since the request began would be listed as read, and never again.
-        await fill_deferred(db, user_id)
+        await fill_deferred_or_fail(db, user_id)
     return NewEntries(await entry_summaries(db, user_id, list(dict.fromkeys(found))), cursor, not is_last)
 
 
