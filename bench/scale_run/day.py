@@ -6,7 +6,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +40,7 @@ from tests.services.server import Restartable, free_port
 LEASE_SECONDS = 30.0
 LONGEST_CATCH_UP = 900
 MOST_FAILURES = 5
+MANY_TURNS = 20
 STILL_DUE = "SELECT count(*) FROM feeds WHERE next_fetch_at <= $1"
 
 
@@ -63,6 +64,7 @@ class Day:
         self.end = self.start + options.hours * 3600
         self.findings = Findings()
         self.errors: Counter[str] = Counter()
+        self.faults: list[asyncio.Task[None]] = []
 
     async def run(self) -> Results:
         options, settings = self.options, day_settings(self.folder / "data", self.speed)
@@ -78,12 +80,10 @@ class Day:
             before = await prepare_day(self.url, options.feeds, self.start, self.end)
             api_port = free_port()
             await self._begin(closing, redis, api_port)
-            background = self._measure(await closing.enter_async_context(open_session(api_port)))
+            tasks = self._measure(await closing.enter_async_context(open_session(api_port)))
             if standby is not None and redis is not None:
-                background["faults"] = make_faults(
-                    self.processes, self.progress, primary, standby, redis, options.minutes * 60, options.workers
-                )
-            caught_up = await self._pass(background)
+                self.faults = [asyncio.create_task(self._make_faults(primary, standby, redis), name="making faults")]
+            caught_up = await self._pass(tasks)
             recorded = self.monitor.totals().kinds
             day = PassedDay(self.profiles, self.clock, before, recorded, self.processes.kills)
             return await self._results(day, caught_up, about)
@@ -133,9 +133,14 @@ class Day:
 
     # --- meanwhile ---
 
-    def _measure(self, http: aiohttp.ClientSession) -> dict[str, Coroutine[Any, Any, None]]:
+    def _measure(self, http: aiohttp.ClientSession) -> list[asyncio.Task[None]]:
         self.reader = Reader(http, self.clock)
-        return {"the monitor": self.monitor.keep_sampling(self.options.every), "the reader": self._read(http)}
+        works = {"the monitor": self.monitor.keep_sampling(self.options.every), "the reader": self._read(http)}
+        return [asyncio.create_task(work, name=name) for name, work in works.items()]
+
+    async def _make_faults(self, primary: Restartable, standby: Restartable, redis: Restartable) -> None:
+        lasts, workers = self.options.minutes * 60, self.options.workers
+        await make_faults(self.processes, self.progress, primary, standby, redis, lasts, workers)
 
     async def _read(self, http: aiohttp.ClientSession) -> None:
         while True:
@@ -146,16 +151,18 @@ class Day:
                 await asyncio.sleep(0.2)
         await self.reader.keep_reading()
 
-    async def _pass(self, background: dict[str, Coroutine[Any, Any, None]]) -> float:
+    async def _pass(self, tasks: list[asyncio.Task[None]]) -> float:
         """How many real seconds it took after the day to fetch what was due; 0 if a process ended by itself."""
-        tasks = [asyncio.create_task(work, name=name) for name, work in background.items()]
         try:
             await self._wait_for_end()
+            # A worker that is killed later would leave claims of feeds that nobody waits for.
+            await self._end_tasks(self.faults)
             return await self._catch_up()
         except ProcessEnded as error:
             self.findings.problems.append(str(error))
             return 0.0
         finally:
+            await self._end_tasks(self.faults)
             await self._end_tasks(tasks)
             await self._end_processes()
 
@@ -193,12 +200,14 @@ class Day:
         finally:
             await one.close()
 
-    async def _end_tasks(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+    async def _end_tasks(self, tasks: list[asyncio.Task[None]]) -> None:
+        """Notes which of them had ended with an error; empties the list."""
         for task in tasks:
             task.cancel()
         for task, end in zip(tasks, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
             if isinstance(end, Exception):
                 self.findings.problems.append(f"{task.get_name()} ended: {end!r}")
+        tasks.clear()
 
     async def _end_processes(self) -> None:
         """Also of a day that was interrupted, what was measured and logged is kept."""
@@ -253,12 +262,13 @@ class Day:
         return results
 
     def _note_pages(self) -> None:
-        reader, problems = self.reader, self.findings.problems
+        """Pages may fail during faults, but not each time."""
+        reader, problems, has_faults = self.reader, self.findings.problems, self.options.faults
         self.findings.figures["pages that failed"] = len(reader.failures)
-        if self.options.faults:
-            return
-        problems += [f"a page failed: {failure}" for failure in reader.failures[:MOST_FAILURES]]
-        problems += [f"no page of this kind: {kind}" for kind in reader.missing_kinds()]
+        if not has_faults:
+            problems += [f"a page failed: {failure}" for failure in reader.failures[:MOST_FAILURES]]
+        if not has_faults or reader.turns >= MANY_TURNS:
+            problems += [f"no page of this kind: {kind}" for kind in reader.missing_kinds()]
         if not reader.turns and self.options.minutes >= 1:
             problems.append("the reader has not read all pages once")
 

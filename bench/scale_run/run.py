@@ -1,7 +1,8 @@
 """A day of many feeds in PostgreSQL, with a clock that runs faster than ours: `make scale`.
 
     python bench/scale_run/run.py [--feeds 1000000] [--entries 20000000] [--hours 24] [--minutes 25] [--workers 2]
-        [--words 30] [--engine embedded|celery] [--faults] [--keep FOLDER] [--only-load] [--plots]
+        [--words 30] [--engine embedded|celery] [--faults] [--keep FOLDER] [--only-load] [--output FOLDER]
+        [--plots]
 
 Loads a database (or finds the one that an earlier run left in FOLDER), lets the real scheduler, job handlers and
 refreshes work through a day against a web in process memory, reads pages meanwhile, and checks that nothing was lost
