@@ -5,6 +5,7 @@ import pytest
 from feedmill.errors import NotFound
 from feedmill.library.cursors import to_cursor
 from feedmill.library.entries.marks import apply_marks
+from feedmill.library.search import run_search as run_search_module
 from feedmill.library.search.run_search import SearchRequest, count_results, run_search
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.entry_marks import EntryMarks
@@ -121,7 +122,9 @@ async def test_results_are_counted_up_to_a_limit_among_what_the_user_may_see(
     [starred] = await library.arrive(mine, "river last")
     await apply_marks(any_db, alice.id, [starred], EntryMarks(starred=True), NOW)
 
-    async def count(user: User, text: str, within: str = "") -> int:
+    monkeypatch.setattr(run_search_module, "COUNT_SECONDS", 60)
+
+    async def count(user: User, text: str, within: str = "") -> int | None:
         return await count_results(any_db, user.id, SearchRequest(text, within=within), NOW)
 
     assert [await count(alice, text) for text in ("river", "lake OR river", "river -last", "sea")] == [7, 8, 6, 0]
@@ -129,6 +132,20 @@ async def test_results_are_counted_up_to_a_limit_among_what_the_user_may_see(
     assert (await count(bob, "river"), await count(alice, "lake", f"feed:{subscription}")) == (1, 1)
     monkeypatch.setattr("feedmill.library.search.run_search.MOST_COUNTED", 3)
     assert (await count(alice, "river"), await count(alice, "is:unread")) == (4, 4)
+
+
+async def test_counting_that_takes_too_long_ends_without_a_number(
+    any_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "river", "lake")
+    monkeypatch.setattr(run_search_module, "COUNT_SECONDS", 0)
+
+    assert await count_results(any_db, alice.id, SearchRequest("river"), NOW) is None
+
+    assert await walked(any_db, alice, "river", "date", 5) == ["river"]
 
 
 async def test_no_input_reaches_a_database_as_its_own_query_syntax(any_db: Database) -> None:

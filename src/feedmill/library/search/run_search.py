@@ -1,5 +1,6 @@
 """Runs a search over a user's entries, page by page."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,8 @@ from feedmill.store.search.find_entries import RANKED, count_matches, find_best_
 
 # Matches are looked at one by one to know whether the user may see them.
 MOST_COUNTED = 10_000
+# How long results are counted. A common word among many millions of entries would take seconds.
+COUNT_SECONDS = 0.2
 
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
@@ -52,9 +55,17 @@ async def run_search(db: Database, user_id: int, request: SearchRequest, now: da
     return await _best(db, user_id, condition, request)
 
 
-async def count_results(db: Database, user_id: int, request: SearchRequest, now: datetime) -> int:
-    """How many entries match; one more than `MOST_COUNTED` stands for any greater number. Raises `BadSearch`."""
-    return await count_matches(db, await _condition(db, user_id, request, now), user_id, MOST_COUNTED + 1)
+async def count_results(db: Database, user_id: int, request: SearchRequest, now: datetime) -> int | None:
+    """How many entries match, None if counting takes too long; raises `BadSearch`.
+
+    One more than `MOST_COUNTED` stands for any greater number.
+    """
+    condition = await _condition(db, user_id, request, now)
+    try:
+        async with asyncio.timeout(COUNT_SECONDS):
+            return await count_matches(db, condition, user_id, MOST_COUNTED + 1)
+    except TimeoutError:
+        return None
 
 
 async def _condition(db: Database, user_id: int, request: SearchRequest, now: datetime) -> SearchCondition:

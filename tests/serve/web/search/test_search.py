@@ -152,6 +152,7 @@ async def test_results_are_counted_on_the_first_page(alice: Visitor, monkeypatch
     def told(page: Any) -> list[str]:
         return [text_of(count) for count in page.xpath("//*[@class='count'][ancestor::search]")]
 
+    monkeypatch.setattr("feedmill.library.search.run_search.COUNT_SECONDS", 60)
     assert told(await alice.see("/search?q=cache")) == ["1 result"]
     assert told(await alice.see("/search?q=is:unread")) == ["8 results"]
     assert told(await alice.see("/search?q=zeppelin")) == []
@@ -159,6 +160,8 @@ async def test_results_are_counted_on_the_first_page(alice: Visitor, monkeypatch
     assert told(await alice.see("/search?q=is:unread")) == ["8 results"]
     monkeypatch.setattr("feedmill.serve.web.search.search_pages.count_results", AsyncMock(return_value=10_001))
     assert told(await alice.see("/search?q=is:unread")) == ["more than 10,000 results"]
+    monkeypatch.setattr("feedmill.serve.web.search.search_pages.count_results", AsyncMock(return_value=None))
+    assert told(await alice.see("/search?q=is:unread")) == ["more than 3 results"]
     [more] = (await alice.see("/search?q=is:unread&order=date")).xpath("//li[@class='more']/a/@href")
     assert told(await alice.see(more)) == []
 

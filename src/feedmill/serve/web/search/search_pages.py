@@ -15,7 +15,14 @@ from feedmill.library.entries.labels import find_label
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
 from feedmill.library.search.query_tokens import MOST_CHARACTERS
-from feedmill.library.search.run_search import SearchRequest, SearchResult, count_results, parse_search, run_search
+from feedmill.library.search.run_search import (
+    MOST_COUNTED,
+    SearchRequest,
+    SearchResult,
+    count_results,
+    parse_search,
+    run_search,
+)
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.stories.also_in import copies_of_entries, first_of_stories
@@ -148,13 +155,16 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     items = [highlight_entry(entry, words) for entry in listed]
     more, has_days = question.at(cursor=found.next) if found.next else None, question.order == "date"
     beyond = from_cursor(cursor) if cursor and has_days else None
-    total = None if cursor else await _total(db, user, asked, found)
-    return SearchResults(items, more, cursor is None, total, beyond=beyond, has_days=has_days, copies=copies)
+    total, counted = (None, 0) if cursor else await _total(db, user, asked, found)
+    return SearchResults(items, more, cursor is None, total, counted, beyond=beyond, has_days=has_days, copies=copies)
 
 
-async def _total(db: Database, user: User, asked: SearchRequest, found: SearchResult) -> int:
-    """How many entries match a search whose first page is known."""
-    return await count_results(db, user.id, asked, datetime.now(UTC)) if found.next else len(found.items)
+async def _total(db: Database, user: User, asked: SearchRequest, found: SearchResult) -> tuple[int, int]:
+    """How many entries match a search whose first page is known, and how many were counted at most."""
+    if found.next is None:
+        return len(found.items), MOST_COUNTED
+    total = await count_results(db, user.id, asked, datetime.now(UTC))
+    return (len(found.items) + 1, len(found.items)) if total is None else (total, MOST_COUNTED)
 
 
 async def _suggestions(request: Request, user: User, question: SearchForm) -> list[tuple[str, str]]:
