@@ -24,7 +24,7 @@ from feed_profiles import FeedProfiles
 from load import pool_size
 from monitor import UNREACHABLE, Monitor
 from plots import plots_of, write_plots
-from prepare_day import prepare_day, sizes_after_load
+from prepare_day import BeforeDay, prepare_day, sizes_after_load
 from processes import ProcessEnded, Processes
 from progress import Progress
 from readers import Reader
@@ -52,6 +52,8 @@ class Day:
     monitor: Monitor
     reader: Reader
     processes: Processes
+    before: BeforeDay
+    about: Sequence[Table]
 
     def __init__(
         self, options: argparse.Namespace, folder: Path, profiles: FeedProfiles, size: str, progress: Progress
@@ -65,6 +67,8 @@ class Day:
         self.findings = Findings()
         self.errors: Counter[str] = Counter()
         self.faults: list[asyncio.Task[None]] = []
+        self.caught_up_after = 0.0
+        self.more: Results = {}
 
     async def run(self) -> Results:
         options, settings = self.options, day_settings(self.folder / "data", self.speed)
@@ -73,20 +77,18 @@ class Day:
             standby = closing.enter_context(standby_of(primary, settings) if options.faults else nullcontext(None))
             redis = closing.enter_context(own_redis() if options.engine == "celery" else nullcontext(None))
             self.url = both_urls(primary, standby)
-            about = [
+            self.about = [
                 await sizes_after_load(self.folder, self.url, self.size),
                 await settings_table(self.url, options, self.speed, settings),
             ]
-            before = await prepare_day(self.url, options.feeds, self.start, self.end)
+            self.before = await prepare_day(self.url, options.feeds, self.start, self.end)
             api_port = free_port()
             await self._begin(closing, redis, api_port)
             tasks = self._measure(await closing.enter_async_context(open_session(api_port)))
             if standby is not None and redis is not None:
                 self.faults = [asyncio.create_task(self._make_faults(primary, standby, redis), name="making faults")]
-            caught_up = await self._pass(tasks)
-            recorded = self.monitor.totals().kinds
-            day = PassedDay(self.profiles, self.clock, before, recorded, self.processes.kills)
-            return await self._results(day, caught_up, about)
+            await self._pass(tasks)
+            return await self._check()
 
     # --- before ---
 
@@ -151,16 +153,14 @@ class Day:
                 await asyncio.sleep(0.2)
         await self.reader.keep_reading()
 
-    async def _pass(self, tasks: list[asyncio.Task[None]]) -> float:
-        """How many real seconds it took after the day to fetch what was due; 0 if a process ended by itself."""
+    async def _pass(self, tasks: list[asyncio.Task[None]]) -> None:
         try:
             await self._wait_for_end()
             # A worker that is killed later would leave claims of feeds that nobody waits for.
             await self._end_tasks(self.faults)
-            return await self._catch_up()
+            await self._catch_up()
         except ProcessEnded as error:
             self.findings.problems.append(str(error))
-            return 0.0
         finally:
             await self._end_tasks(self.faults)
             await self._end_tasks(tasks)
@@ -181,8 +181,8 @@ class Day:
             f"{sample['due']:,} due, {sample['claims']:,} claimed"
         )
 
-    async def _catch_up(self) -> float:
-        """Waits until everything that was due when the day ended is fetched; the real seconds that took."""
+    async def _catch_up(self) -> None:
+        """Waits until everything that was due when the day ended is fetched."""
         started = time.monotonic()
         while left := await self._count_due():
             self.processes.check()
@@ -191,7 +191,7 @@ class Day:
                 self.findings.problems.append(problem)
                 break
             await asyncio.sleep(1)
-        return time.monotonic() - started
+        self.caught_up_after = time.monotonic() - started
 
     async def _count_due(self) -> int:
         one = await asyncpg.connect(self.url)
@@ -224,6 +224,8 @@ class Day:
         except UNREACHABLE as error:
             self.findings.problems.append(f"the database does not answer at the end: {error!r}")
         self.monitor.write(output / "samples.csv")
+        self._note_pages()
+        self._write([*self.findings.problems, "the day was not checked"])
 
     def _note_end(self) -> None:
         (self.folder / "ended").write_text(str(int(self.clock.seconds()) + 1))
@@ -238,28 +240,35 @@ class Day:
 
     # --- afterwards ---
 
-    async def _results(self, day: PassedDay, caught_up: float, about: Sequence[Table]) -> Results:
-        """Writes the results before the check, too: it reads the whole database."""
-        found, samples = self.findings, self.monitor.samples
-        self._note_pages()
-        results = run_results(self.options, day, self.monitor, self.reader)
-        results |= {"caught_up_after": caught_up, "errors": dict(self.errors)}
-        if self.options.plots:
-            write_plots(plots_of(samples, self.reader.times), self.options.images)
-        title = f"{self.options.hours:g} hours of {self.size}"
-        results |= {"checked": found.figures, "problems": [*found.problems, "the check has not ended"]}
-        write_results(self.options.output, title, results, samples, about)
+    async def _check(self) -> Results:
+        """Checks the day, and writes the results again: those from before the check are there if it fails."""
+        found = self.findings
         self.progress.begin("checking the day")
         started = time.monotonic()
-        await check_day(self.url, day, found)
-        results |= {"checked_in": time.monotonic() - started, "problems": found.problems}
+        await check_day(self.url, self._passed_day(), found)
+        self.more["checked_in"] = time.monotonic() - started
         if not found.problems:
             # Of a day with a problem the log is kept.
-            results["dropped_log"] = await drop_expired_log(self.url, self.clock.now())
-        for table in write_results(self.options.output, title, results, samples, about):
+            self.more["dropped_log"] = await drop_expired_log(self.url, self.clock.now())
+        results, tables = self._write(found.problems)
+        for table in tables:
             report_table(table)
         found.report()
         return results
+
+    def _passed_day(self) -> PassedDay:
+        recorded = self.monitor.totals().kinds
+        return PassedDay(self.profiles, self.clock, self.before, recorded, self.processes.kills)
+
+    def _write(self, problems: Sequence[str]) -> tuple[Results, list[Table]]:
+        options, samples = self.options, self.monitor.samples
+        results = run_results(options, self._passed_day(), self.monitor, self.reader) | self.more
+        results |= {"caught_up_after": self.caught_up_after, "errors": dict(self.errors)}
+        results |= {"checked": self.findings.figures, "problems": list(problems)}
+        if options.plots:
+            write_plots(plots_of(samples, self.reader.times), options.images)
+        title = f"{options.hours:g} hours of {self.size}"
+        return results, write_results(options.output, title, results, samples, self.about)
 
     def _note_pages(self) -> None:
         """Pages may fail during faults, but not each time."""

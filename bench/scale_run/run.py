@@ -11,6 +11,7 @@ over once to its standby.
 """
 
 import argparse
+import asyncio
 import shutil
 import signal
 import sys
@@ -126,6 +127,9 @@ def arguments() -> argparse.Namespace:
 
 
 async def main() -> None:
+    if (task := asyncio.current_task()) is not None:
+        # A day that is interrupted ends its processes and writes what it measured.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     options = arguments()
     if options.only_load and not options.keep:
         raise SystemExit("--only-load needs --keep")
@@ -152,5 +156,7 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    uvloop.run(main())
+    try:
+        uvloop.run(main())
+    except asyncio.CancelledError:
+        sys.exit(128 + signal.SIGTERM)
