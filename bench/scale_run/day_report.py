@@ -21,6 +21,22 @@ def day_tables(title: str, results: Mapping[str, Any], samples: Sequence[Mapping
     return [*found, Table("Checked afterwards", ["", "found"], checked)]
 
 
+def comparison(runs: Sequence[Mapping[str, Any]]) -> Table:
+    """Runs with different numbers of processes, side by side: how fast they fetch, and what takes the CPU time."""
+    names = dict.fromkeys(name for run in runs for name in run["cpu_ms_per_fetch"] if name != "run")
+    shares = {name: [run["cpu_ms_per_fetch"].get(name, 0.0) for run in runs] for name in names}
+    per_second = [run["fetched"] / max(run["seconds"], 1) for run in runs]
+    rows: list[list[Cell]] = [["fetches a second", *per_second]]
+    rows += [[f"CPU ms a fetch, {name}", *values] for name, values in shares.items()]
+    rows += [
+        [f"cores, {name}", *(ms * rate / 1000 for ms, rate in zip(values, per_second, strict=True))]
+        for name, values in shares.items()
+    ]
+    counts = [int(run["options"]["workers"]) for run in runs]
+    columns = ["processes that fetch", *(str(count) for count in counts)]
+    return Table("Fetching as fast as the machine allows", columns, rows)
+
+
 def _fetches(title: str, results: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [
         ["fetches", results["fetched"]],

@@ -115,6 +115,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=24, help="simulated hours")
     parser.add_argument("--minutes", type=float, default=25, help="how long they last")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--catch-up", type=float, default=900, help="real seconds for what is still due at the end")
+    parser.add_argument("--no-reader", action="store_true", help="nobody reads meanwhile")
     parser.add_argument("--engine", choices=("embedded", "celery"), default="embedded")
     parser.add_argument("--faults", action="store_true")
     parser.add_argument("--every", type=float, default=10, help="real seconds between two samples")

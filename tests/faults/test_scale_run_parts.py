@@ -54,10 +54,25 @@ def test_figures_of_a_run_replace_the_block_of_their_name_alone(tmp_path: Path, 
     page.write_text(PAGE)
 
     for _ in range(2):
-        load_part("write_page")["write_page"](page, results, "a day")
+        load_part("write_page")["write_page"](page, "a day", [results])
 
     figures = "**A day**\n\n|  | ms |\n|---|--:|\n| pages | 12 |\n\nNote."
     assert page.read_text() == PAGE.replace("old figures", figures)
+
+
+def test_several_runs_are_compared_in_one_table(tmp_path: Path, load_part: Any) -> None:
+    page, files = tmp_path / "scale.md", [tmp_path / "one.json", tmp_path / "two.json"]
+    page.write_text(PAGE)
+    for workers, file in enumerate(files, start=1):
+        run = {"seconds": 10, "fetched": 1000 * workers, "options": {"workers": str(workers)}}
+        file.write_text(json.dumps(run | {"cpu_ms_per_fetch": {"embedded": 2.0, "postgresql": 1.0, "run": 9.0}}))
+
+    load_part("write_page")["write_page"](page, "a day", files)
+
+    text = page.read_text()
+    assert "| processes that fetch | 1 | 2 |" in text
+    assert "| fetches a second | 100.0 | 200.0 |" in text
+    assert "| cores, postgresql | 0.10 | 0.20 |" in text
 
 
 @pytest.mark.parametrize("name", ["a week", "another"])
@@ -69,7 +84,7 @@ def test_a_page_without_the_block_is_refused_and_left_as_it_is(
     page.write_text(text)
 
     with pytest.raises(SystemExit, match=f"no block {name}"):
-        load_part("write_page")["write_page"](page, results, name)
+        load_part("write_page")["write_page"](page, name, [results])
 
     assert page.read_text() == text
 
