@@ -19,8 +19,6 @@ from feedmill.store.search.find_entries import RANKED, count_matches, find_best_
 
 # Matches are looked at one by one to know whether the user may see them.
 MOST_COUNTED = 10_000
-# How long results are counted. A common word among many millions of entries would take seconds.
-COUNT_SECONDS = 0.2
 
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
@@ -55,14 +53,18 @@ async def run_search(db: Database, user_id: int, request: SearchRequest, now: da
     return await _best(db, user_id, condition, request)
 
 
-async def count_results(db: Database, user_id: int, request: SearchRequest, now: datetime) -> int | None:
-    """How many entries match, None if counting takes too long; raises `BadSearch`.
+async def count_results(
+    db: Database, user_id: int, request: SearchRequest, now: datetime, seconds: float
+) -> int | None:
+    """How many entries match, None if counting takes longer than `seconds`; raises `BadSearch`.
 
     One more than `MOST_COUNTED` stands for any greater number.
     """
+    if seconds <= 0:
+        return None
     condition = await _condition(db, user_id, request, now)
     try:
-        async with asyncio.timeout(COUNT_SECONDS):
+        async with asyncio.timeout(seconds):
             return await count_matches(db, condition, user_id, MOST_COUNTED + 1)
     except TimeoutError:
         return None

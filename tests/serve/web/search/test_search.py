@@ -152,7 +152,7 @@ async def test_results_are_counted_on_the_first_page(alice: Visitor, monkeypatch
     def told(page: Any) -> list[str]:
         return [text_of(count) for count in page.xpath("//*[@class='count'][ancestor::search]")]
 
-    monkeypatch.setattr("feedmill.library.search.run_search.COUNT_SECONDS", 60)
+    monkeypatch.setattr("feedmill.serve.web.search.search_pages.COUNT_WITHIN", 60)
     assert told(await alice.see("/search?q=cache")) == ["1 result"]
     assert told(await alice.see("/search?q=is:unread")) == ["8 results"]
     assert told(await alice.see("/search?q=zeppelin")) == []

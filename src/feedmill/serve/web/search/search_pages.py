@@ -1,5 +1,6 @@
 """`/search` and `/searches`: searches entries, and saves and deletes searches."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -52,6 +53,8 @@ from feedmill.serve.web.search.search_view import (
 from feedmill.store.database import Database
 
 ROWS = 50
+# Counting ends when search and count have taken this long: a common word among many millions of entries takes seconds.
+COUNT_WITHIN = 0.25
 MAX_CURSOR_LENGTH = 200
 LONGEST_NAME = 190
 MOST_SUGGESTIONS = 3
@@ -148,6 +151,7 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     cursor = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH] or None
     asked = SearchRequest(question.text, question.order, cursor, ROWS, question.narrowed)
     db, words = the_app(request).db, words_to_highlight(question.text)
+    started = time.monotonic()
     found = await run_search(db, user.id, asked, datetime.now(UTC))
     once = shows_stories_once(request)
     copies = await copies_of_entries(db, user.id, [entry.id for entry in found.items]) if once else {}
@@ -155,15 +159,18 @@ async def _find(request: Request, user: User, question: SearchForm) -> SearchRes
     items = [highlight_entry(entry, words) for entry in listed]
     more, has_days = question.at(cursor=found.next) if found.next else None, question.order == "date"
     beyond = from_cursor(cursor) if cursor and has_days else None
-    total, counted = (None, 0) if cursor else await _total(db, user, asked, found)
+    seconds = COUNT_WITHIN - (time.monotonic() - started)
+    total, counted = (None, 0) if cursor else await _total(db, user, asked, found, seconds)
     return SearchResults(items, more, cursor is None, total, counted, beyond=beyond, has_days=has_days, copies=copies)
 
 
-async def _total(db: Database, user: User, asked: SearchRequest, found: SearchResult) -> tuple[int, int]:
+async def _total(
+    db: Database, user: User, asked: SearchRequest, found: SearchResult, seconds: float
+) -> tuple[int, int]:
     """How many entries match a search whose first page is known, and how many were counted at most."""
     if found.next is None:
         return len(found.items), MOST_COUNTED
-    total = await count_results(db, user.id, asked, datetime.now(UTC))
+    total = await count_results(db, user.id, asked, datetime.now(UTC), seconds)
     return (len(found.items) + 1, len(found.items)) if total is None else (total, MOST_COUNTED)
 
 
