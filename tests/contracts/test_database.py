@@ -46,6 +46,29 @@ async def values_of(db: Database) -> dict[str, str]:
     return {row["name"]: row["value"] for row in await db.query(READ)}
 
 
+async def test_rows_are_changed_and_deleted_by_a_list_of_ids(any_db: Database) -> None:
+    same = {"host": "example.org", "interval_seconds": None, "created_at": NOW}
+    await any_db.batch([Step(ADD_FEED, [{"url": url, **same} for url in "abcd"])])
+    ids = [row["id"] for row in await any_db.query(select(feeds.c.id).order_by(feeds.c.id))]
+    listed, unlisted = one_of(feeds.c.id, "ids"), ~one_of(feeds.c.id, "ids")
+
+    changed = await any_db.batch(
+        [
+            Step(feeds.update().where(condition).values(host=host), {"ids": as_list(some)})
+            for condition, host, some in (
+                (listed, "some", ids[:2]),
+                (listed, "none", []),
+                (unlisted, "others", ids[:2]),
+                (unlisted, "all", []),
+            )
+        ]
+    )
+    deleted = await any_db.batch([Step(feeds.delete().where(listed), {"ids": as_list(ids[1:3])})])
+
+    assert (changed, deleted) == ([2, 0, 2, 4], [2])
+    assert [row["id"] for row in await any_db.query(select(feeds.c.id).order_by(feeds.c.id))] == [ids[0], ids[3]]
+
+
 async def test_a_text_is_looked_up_for_each_row(any_db: Database) -> None:
     await any_db.batch([Step(KEEP, [fact(f"{number}", "old") for number in range(len(AWKWARD) + 1)])])
     texts = {f"{number}": value for number, value in enumerate(AWKWARD)}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, case, func, select, text
+from sqlalchemy import BindParameter, ColumnElement, Integer, Select, Table, Text, bindparam, case, func, select, text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
@@ -31,6 +31,8 @@ DATABASE_SIZE = {
     ),
 }
 DIALECTS = tuple(DATABASE_TIME)
+# What the parameter of a list ends with if MariaDB gets the ids as literals.
+LITERALS = "__literals"
 
 
 class Compiled(NamedTuple):
@@ -39,9 +41,13 @@ class Compiled(NamedTuple):
     sql: str
     names: tuple[str, ...]
     defaults: Mapping[str, Any]
+    # Of the lists that are passed as literals.
+    literals: tuple[str, ...] = ()
 
     def values(self, params: Params) -> list[Any]:
         """The positional values for `params`; raises KeyError for one that is missing."""
+        if self.literals:
+            params = {**params, **{name + LITERALS: _to_ids(params[name]) for name in self.literals}}
         return [params[name] if name in params else self.defaults[name] for name in self.names]
 
 
@@ -65,7 +71,8 @@ class Compiler:
         names = tuple(compiled.positiontup or ())
         required = {name for name, bind in compiled.binds.items() if bind.required}
         defaults = {name: value for name, value in compiled.params.items() if name not in required}
-        return Compiled(str(compiled), names, defaults)
+        literals = tuple(name.removesuffix(LITERALS) for name in names if name.endswith(LITERALS))
+        return Compiled(str(compiled), names, defaults, literals)
 
 
 def independent(statement: UpdateBase) -> Any:
@@ -166,10 +173,18 @@ def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{tested} = ANY (ARRAY(SELECT json_array_elements_text({bound}::json)::{kind}))"
 
 
+def _to_ids(listed: str) -> tuple[int, ...]:
+    """The ids of a list parameter as the driver writes them into a statement. No id is negative."""
+    return tuple(msgspec.json.decode(listed)) or (-1,)
+
+
 @compiles(OneOf, "mysql")
 def _in_json_table(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
     tested = compiler.process(element.tested, **kw)
+    if (compiler.isupdate or compiler.isdelete) and isinstance(element.tested.type, Integer):
+        # Before 11.1 MariaDB reads the whole table in an UPDATE or DELETE, and looks for each row in the subquery.
+        return f"{tested} IN {compiler.process(bindparam(element.name + LITERALS, required=True), **kw)}"
     bound = compiler.process(_list(element), **kw)
     return f"{tested} IN (SELECT v FROM JSON_TABLE({bound}, '$[*]' COLUMNS (v {kind} PATH '$')) AS listed)"  # noqa: S608
 

@@ -74,9 +74,9 @@ class SqliteDatabase:
 
     async def query_on(self, pool: ThreadPoolExecutor, statement: Executable, params: Params) -> list[Row]:
         """The rows that a statement selects, on a connection of a thread of this pool."""
-        sql, names, defaults = COMPILE(statement)
-        values = [params[name] if name in params else defaults[name] for name in names]
-        return await self._on(pool, lambda connection: _select(connection, sql, values))
+        compiled = COMPILE(statement)
+        values = compiled.values(params)
+        return await self._on(pool, lambda connection: _select(connection, compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
         if not steps:
