@@ -15,6 +15,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers import retry
 from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.feeds import fetch_log_days
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.fetch_log import fetches_before, latest_fetches
 from feedmill.store.feeds.fetch_log_days import DAYS_AHEAD, add_log_days
@@ -90,6 +91,18 @@ async def test_expired_days_are_dropped_and_counted_with_the_lines_of_the_defaul
 
     assert "fetch_log_20260310" not in await partitions(divided)
     assert [row["at"] for row in await divided.query(WHERE)] == [to_iso(later)]
+
+
+async def test_the_lines_of_a_large_day_are_not_counted_one_by_one(
+    divided: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch_log_days, "MOST_COUNTED", 2)
+    await add_log_days(divided, NOW)
+    await log_at(divided, *[NOW + DAY] * 5)
+    await divided.exec("ANALYZE fetch_log_20260310")
+    await log_at(divided, NOW + DAY)
+
+    assert await drop_old_log_lines(divided, NOW + 2 * DAY) == 5
 
 
 async def test_a_day_is_not_dropped_while_somebody_reads_the_log_for_long(divided: PostgresDatabase) -> None:
