@@ -37,6 +37,7 @@ from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import entries, feeds
 from feedmill.store.search.find_entries import find_best_matches, find_newest_matches
+from feedmill.store.search.index_completeness import is_index_incomplete
 from feedmill.store.search.index_missing_entries import index_missing_entries
 from feedmill.store.search.index_table import search_texts
 from feedmill.store.search.tokenizer import query_words, site_word
@@ -380,6 +381,9 @@ async def test_restored_entries_are_indexed_at_the_next_check(db: Database) -> N
     assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR, DAY) is None
 
     await begin_loading(db, "a backup")
+    is_incomplete = await is_index_incomplete(db)
     await end_loading(db)
+
+    assert (is_incomplete, await is_index_incomplete(db)) == (True, True)
 
     assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR, DAY) is not None

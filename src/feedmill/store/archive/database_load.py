@@ -10,7 +10,7 @@ from feedmill.store.archive.database_snapshot import TABLES
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.id_sequences import advance_id_sequences
-from feedmill.store.instance_state import read_instance_value, set_instance_value
+from feedmill.store.instance_state import read_instance_value, steps_to_set_instance_value
 from feedmill.store.schema import entries, feeds, instance_state, pool_groups, users
 from feedmill.store.search.index_completeness import steps_to_mark_index_incomplete
 
@@ -30,7 +30,8 @@ async def begin_loading(db: Database, what: str) -> None:
     for table in (feeds, entries, users, pool_groups):
         if await db.query(select(*table.primary_key).limit(1)):
             raise DatabaseNotEmpty("the database is not empty: load into a new one (another data folder or database)")
-    await set_instance_value(db, LOADING, what)
+    # A server that runs beside the load would take jobs of filters as soon as they are loaded.
+    await db.batch([*steps_to_set_instance_value(LOADING, what), *steps_to_mark_index_incomplete()])
 
 
 async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
