@@ -1,15 +1,18 @@
 """Texts are indexed in lots after they were stored: none is lost or indexed twice, and none waits for long."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from feedmill.app import App, build_app
+from feedmill.errors import DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.model.refresh import Revision
 from feedmill.model.timestamps import to_iso
 from feedmill.run.embedded import INDEX_EVERY, open_embedded
@@ -18,8 +21,10 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.filters.stored_matches import find_match_keys
 from feedmill.store.schema import entries
+from feedmill.store.search import index_in_lots as in_lots
 from feedmill.store.search.find_entries import count_matches, find_newest_matches
 from feedmill.store.search.index_in_lots import LOT_SIZE, index_waiting_texts
+from feedmill.store.search.index_missing_entries import index_missing_entries
 from tests.databases import emptied
 from tests.library.small_library import DAY, NOW, SmallLibrary
 from tests.store.search.test_find_entries import a_shelf, words
@@ -65,6 +70,70 @@ async def test_texts_are_indexed_once_however_many_processes_do_it(lots_db: Data
     assert await index_waiting_texts(lots_db) == 0
     assert (await waiting(lots_db), await indexed(lots_db, "kilns")) == (0, MANY)
     await check_index(lots_db)
+
+
+@dataclass
+class RefusingDatabase:
+    """A database that does not index the texts of these entries, or of none."""
+
+    inner: Database
+    bad: frozenset[int] = frozenset()
+    error: DatabaseError = field(default_factory=lambda: StatementRefused("string or blob too big"))
+    lots: int = 0
+
+    def __post_init__(self) -> None:
+        self.dialect_name = self.inner.dialect_name
+        self.query = self.inner.query
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        statement, lot = steps[0]
+        if statement is in_lots._INDEX and isinstance(lot, dict):
+            self.lots += 1
+            if any(lot["first"] <= id <= lot["last"] for id in self.bad):
+                raise self.error
+        return await self.inner.batch(steps)
+
+
+@pytest.mark.parametrize(("most_bytes", "lots"), [(1, 6), (1_500, 3), (2_000_000, 1)])
+async def test_a_lot_of_long_texts_has_fewer_of_them(
+    lots_db: Database, monkeypatch: pytest.MonkeyPatch, most_bytes: int, lots: int
+) -> None:
+    monkeypatch.setattr(in_lots, "LOT_BYTES", most_bytes)
+    library, _, feed = await a_shelf(lots_db)
+    await library.arrive(feed, *(f"kilns {number}" for number in range(6)), content_html="clay " * 200)
+    counted: Any = RefusingDatabase(lots_db)
+
+    assert await index_waiting_texts(counted) == 6
+
+    assert (counted.lots, await indexed(lots_db, "clay")) == (lots, 6)
+    await check_index(lots_db)
+
+
+async def test_a_text_that_the_database_refuses_holds_up_no_other(lots_db: Database, logged: list[Any]) -> None:
+    library, alice, feed = await a_shelf(lots_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    refusing: Any = RefusingDatabase(lots_db, frozenset({ids[7]}))
+
+    found = await find_match_keys(refusing, words("kilns"), alice.id, 100)
+
+    assert sorted(key.entry_id for key in found) == [id for id in ids if id != ids[7]]
+    assert (await waiting(lots_db), [line["event"] for line in logged]) == (0, ["text_not_indexable"])
+    await check_index(lots_db)
+    assert await index_missing_entries(lots_db) == 1
+    assert await indexed(lots_db, "kilns") == 20
+
+
+@pytest.mark.parametrize("error", [StatementRefused("malformed"), DatabaseUnavailable("the disk is full")])
+async def test_no_text_is_given_up_if_the_database_indexes_none(lots_db: Database, error: DatabaseError) -> None:
+    library, _, feed = await a_shelf(lots_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    refusing: Any = RefusingDatabase(lots_db, frozenset(ids), error)
+
+    with pytest.raises(type(error)):
+        await index_waiting_texts(refusing)
+
+    assert await waiting(lots_db) == 20
+    assert await index_waiting_texts(lots_db) == 20
 
 
 async def test_changed_and_deleted_texts_that_wait_are_indexed_as_they_are_then(lots_db: Database) -> None:
