@@ -12,14 +12,18 @@ import apprise
 import pytest
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.library.notifications import watch_searches
 from feedmill.library.search.saved_searches import create_saved_search
 from feedmill.model.notifications.notification_target import NotificationEvent, TargetSettings
 from feedmill.outbound.apprise_messages import AppriseSender, NotificationMessage
 from feedmill.outbound.apprise_schemes import SCHEMES
 from feedmill.store.database import Database
+from feedmill.store.search import find_entries
+from feedmill.store.search import index_missing_entries as missing_entries
 from feedmill.store.search.index_missing_entries import index_missing_entries
 from tests.library.notifications.mail_server import Mailbox
 from tests.library.notifications.notification_setup import NotificationSetup
+from tests.library.small_library import SmallLibrary
 from tests.library.webhooks.webhook_setup import MINUTE
 from tests.scripted_web import Answer, Web
 
@@ -98,6 +102,57 @@ async def test_new_hits_of_a_saved_search_are_reported_once(setup: NotificationS
     assert received["title"] == "mills: one new item"
     assert "• A new mill" in received["message"]
     assert "old" not in received["message"]
+
+
+async def test_a_search_waits_for_the_words_of_entries_that_are_not_indexed_yet(
+    setup: NotificationSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = await setup.reader("alice")
+    await setup.entry(alice, "An old pond", "1")
+    search = await create_saved_search(setup.db, alice.id, "no mills", "-mill")
+    await setup.target(alice, searches=(search.id,), gap=0)
+    await index_missing_entries(setup.db)
+    for module in (watch_searches, missing_entries):
+        monkeypatch.setattr(module, "index_waiting_texts", do_nothing)
+    monkeypatch.setattr(find_entries, "index_last_texts", do_nothing)
+
+    await setup.entry(alice, "A mill", "2")
+    await setup.entry(alice, "A new pond", "3")
+    await index_missing_entries(setup.db)
+    setup.now += 3 * MINUTE
+    await setup.notifications.send()
+    monkeypatch.undo()
+    setup.now += 3 * MINUTE
+    await setup.notifications.send()
+
+    [received] = setup.received()
+    assert received["title"] == "no mills: one new item"
+    assert "• A new pond" in received["message"]
+
+
+async def test_a_search_for_unread_items_misses_none_that_is_deferred(
+    setup: NotificationSetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = await setup.reader("alice")
+    await setup.entry(alice, "An old pond", "1")
+    search = await create_saved_search(setup.db, alice.id, "unread", "is:unread")
+    await setup.target(alice, searches=(search.id,), gap=0)
+    monkeypatch.setattr(watch_searches, "fill_deferred", do_nothing)
+
+    await SmallLibrary(setup.db).arrive(await setup.feed_id_of(alice), "deferred", defers_unread=True)
+    await setup.unread_entry(alice, "A new pond", "3")
+    await index_missing_entries(setup.db)
+    setup.now += 3 * MINUTE
+    await setup.notifications.send()
+    monkeypatch.undo()
+    setup.now += 3 * MINUTE
+    await setup.notifications.send()
+
+    assert "unread: 2 new items" in [received["title"] for received in setup.received()]
+
+
+async def do_nothing(*_: object) -> None:
+    """As a process that has not come so far."""
 
 
 async def test_a_paused_target_and_a_muted_feed_are_not_notified_but_a_test_is_sent(setup: NotificationSetup) -> None:
