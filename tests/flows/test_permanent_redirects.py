@@ -1,5 +1,8 @@
 """Redirects: which ones move a feed, when, and what happens when somebody lives there already."""
 
+import asyncio
+from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -381,6 +384,30 @@ async def test_a_merge_that_was_killed_is_done_by_the_next_fetch(
     await redirected.redirect(there.url, 1)
 
     assert await redirected.reads() == {there.id}
+
+
+async def test_a_merge_that_takes_too_long_is_no_outage_and_goes_on_at_the_next_fetch(
+    env: RefreshEnvironment, redirected: RedirectedFeed, monkeypatch: pytest.MonkeyPatch, logged: list[Any]
+) -> None:
+    there = await env.add("/there", answer(item("a")), host="127.0.0.2")
+    await redirected.prepare(item("a"))
+    await redirected.redirect(there.url, 3)
+    await env.refresh(there)
+    with monkeypatch.context() as slow:
+        slow.setattr(refresh, "merge_feeds", _endless)
+        slow.setattr(refresh, "MERGE_TIME", timedelta(0))
+        await redirected.redirect(there.url, 1)
+    assert await redirected.reads() == {redirected.feed.id}
+    assert "feed_merge_interrupted" in [line["event"] for line in logged]
+
+    await env.refresh(there)
+    await redirected.redirect(there.url, 1)
+
+    assert await redirected.reads() == {there.id}
+
+
+async def _endless(*_: object) -> None:
+    await asyncio.Event().wait()
 
 
 async def _killed(*_: object) -> None:

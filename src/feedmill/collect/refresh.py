@@ -52,6 +52,9 @@ from feedmill.store.feeds.record_refresh import record_refresh
 
 log = get_logger(__name__)
 
+# Shorter than a handler gives a refresh to store: it would count as an outage of the database.
+MERGE_TIME = timedelta(seconds=15)
+
 NOTHING_KNOWN: tuple[dict[str, KnownEntry], set[str]] = ({}, set())
 
 
@@ -323,18 +326,26 @@ class _DescriptorWriter:
 
 
 async def _merge_if_moved(tools: RefreshTools, feed: Feed, decision: RefreshDecision) -> None:
-    """Not in the batch of the refresh: after a crash in between, the next fetch does it again."""
+    """Not in the batch of the refresh: after a crash in between, the next fetch does it again.
+
+    It also goes on with what takes too long, because both feeds have very many subscribers.
+    """
     if not isinstance(decision, Unchanged) or decision.move.merges_with is None or decision.move.to is None:
         return
     merge = Merge(feed.id, feed.url, decision.move.merges_with, decision.move.to, seen_until=feed.last_success_at)
-    await merge_feeds(tools.db, merge, tools.clock())
-    log.info(
-        "feed_merged",
-        feed_id=feed.id,
-        feed_url=feed.url,
-        target_feed_id=merge.target,
-        target_feed_url=merge.target_url,
-    )
+    feeds = {
+        "feed_id": feed.id,
+        "feed_url": feed.url,
+        "target_feed_id": merge.target,
+        "target_feed_url": merge.target_url,
+    }
+    try:
+        async with asyncio.timeout(MERGE_TIME.total_seconds()):
+            await merge_feeds(tools.db, merge, tools.clock())
+    except TimeoutError:
+        log.warning("feed_merge_interrupted", **feeds)
+    else:
+        log.info("feed_merged", **feeds)
 
 
 def _sha256(data: bytes) -> str:

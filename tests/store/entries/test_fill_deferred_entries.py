@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 from sqlalchemy import select
 
-from feedmill.errors import DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.marks import apply_marks, mark_all_read
 from feedmill.library.users.find_caller import caller_of_cookie
@@ -29,11 +29,13 @@ from feedmill.store.entries.fill_deferred_entries import (
     fill_deferred,
     fill_deferred_or_fail,
     fill_first_deferred,
+    fill_subscribers,
     steps_to_fill_all,
     steps_to_fill_subscriptions,
 )
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.lifecycle import remove_feed
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import deferred_entries, entries, subscriptions, unread
 from feedmill.store.stories.drop_read_copies import steps_to_drop_deferred
 from feedmill.store.subscriptions.move_subscription import move_subscription
@@ -229,6 +231,34 @@ async def test_a_merge_can_fill_the_lists_of_all_subscribers(popular: PopularFee
 
     assert await popular.unread(popular.alice) == await popular.unread(popular.bob) == (3, 3)
     assert await popular.db.query(select(deferred_entries)) == []
+
+
+async def test_the_lists_of_all_subscribers_are_filled_in_chunks(
+    popular: PopularFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "CHUNK_SIZE", 4)
+    charlie = await popular.library.person("charlie")
+    await popular.library.subscribe(charlie, popular.feed)
+    await popular.publish("a", "b")
+    counted = FailingDatabase(popular.db, fails_at=0, after=False)
+
+    await fill_subscribers(counted, popular.feed)  # type: ignore[arg-type]
+
+    assert counted.batches == 2
+    for reader in (popular.alice, popular.bob, charlie):
+        assert await popular.unread(reader) == (2, 2)
+
+
+async def test_a_merge_has_filled_long_lists_before_its_batch(popular: PopularFeed) -> None:
+    target = await popular.library.feed("target")
+    await popular.publish("a", "b")
+    merge = Merge(popular.feed, "https://popular.example.org/", target, "https://target.example.org/")
+    failing = Step(subscriptions.update().values(feed_id=None))
+
+    with pytest.raises(ConstraintViolated):
+        await merge_feeds(popular.db, merge, NOW, [failing])
+
+    assert await popular.unread(popular.alice) == await popular.unread(popular.bob) == (2, 2)
 
 
 async def test_what_comes_again_is_unread_for_nobody_whether_lists_are_filled_or_not(popular: PopularFeed) -> None:

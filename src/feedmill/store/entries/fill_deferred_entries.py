@@ -211,10 +211,38 @@ def _statements_to_fill(chosen: Any) -> tuple[Executable, ...]:
     return lock, *_statements_to_add(targets), move_on
 
 
+_lagging = and_(
+    subscriptions.c.feed_id == bindparam("of_feed"),
+    subscriptions.c.paused == 0,
+    subscriptions.c.filled_to < popular_feeds.c.newest_id,
+)
+LAGGING = (
+    select(subscriptions.c.id, popular_feeds.c.newest_id)
+    .select_from(subscriptions.join(popular_feeds, popular_feeds.c.feed_id == subscriptions.c.feed_id))
+    .where(_lagging, subscriptions.c.id > bindparam("after"))
+    .order_by(subscriptions.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+COUNT_DEFERRED = select(func.count().label("n")).select_from(
+    select(deferred_entries.c.entry_id)
+    .where(deferred_entries.c.feed_id == bindparam("of_feed"))
+    .limit(bindparam("most", type_=Integer))
+    .subquery("deferred")
+)
 FILL_CHOSEN = _statements_to_fill(lambda rows: one_of(rows.c.id, "subscriptions"))
 FILL_ALL = _statements_to_fill(lambda rows: rows.c.id.is_not(None))
 DROP_DEFERRED = deferred_entries.delete().where(deferred_entries.c.feed_id == bindparam("of_feed"))
 DROP_POPULAR = popular_feeds.delete().where(popular_feeds.c.feed_id == bindparam("of_feed"))
+
+
+async def fill_subscribers(db: Database, feed_id: int) -> None:
+    """Adds the deferred entries of the feed for all subscribers, in chunks. It can be interrupted and repeated."""
+    [deferred] = await db.query(COUNT_DEFERRED, {"of_feed": feed_id, "most": CHUNK_SIZE})
+    most = max(1, CHUNK_SIZE // max(1, deferred["n"]))
+    after = 0
+    while lagging := await db.query(LAGGING, {"of_feed": feed_id, "after": after, "most": most}):
+        await _fill(db, [(row["id"], row["newest_id"]) for row in lagging])
+        after = lagging[-1]["id"]
 
 
 def steps_to_fill_subscriptions(feed_id: int, ids: Collection[int]) -> list[Step]:

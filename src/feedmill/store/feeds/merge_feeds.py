@@ -17,7 +17,7 @@ from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.archive.retention import LOCK_SUBSCRIPTIONS
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list
-from feedmill.store.entries.fill_deferred_entries import steps_to_fill_all
+from feedmill.store.entries.fill_deferred_entries import fill_subscribers, steps_to_fill_all
 from feedmill.store.feeds import merge_statements as sql
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.apply_subscriber_settings import (
@@ -110,8 +110,10 @@ async def preview_merge(db: Database, source: int, target: int) -> MergePreview:
 async def merge_feeds(db: Database, merge: Merge, now: datetime, extra: Sequence[Step] = ()) -> int:
     """Moves the subscribers of the source to the target, with the steps `extra`, in one batch; how many entries moved.
 
-    Repeating it changes nothing.
+    Repeating it changes nothing. Unread lists of popular feeds are filled before, so that the batch adds few rows.
     """
+    for feed_id in (merge.source, merge.target):
+        await fill_subscribers(db, feed_id)
     found = await _read_state(db, merge)
     params = merge.both | {
         "at": to_iso(now),
