@@ -38,6 +38,7 @@ from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import deferred_entries, entries, subscriptions, unread
 from feedmill.store.stories.drop_read_copies import steps_to_drop_deferred
+from feedmill.store.subscriptions.change_subscription import step_to_lock_feed
 from feedmill.store.subscriptions.move_subscription import move_subscription
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
@@ -188,6 +189,18 @@ async def test_a_new_reader_of_a_popular_feed_begins_with_its_newest_entries(pop
     assert await popular.unread(charlie) == (NEWEST_UNREAD, NEWEST_UNREAD)
 
 
+async def test_a_move_locks_both_feeds_before_it_reads(popular: PopularFeed) -> None:
+    """A refresh of the target that has begun stores its entries before the subscription moves, or after it."""
+    [subscription] = await subscriptions_of(popular.db, popular.alice.id)
+    target = await popular.library.feed("target")
+    recorded = FailingDatabase(popular.db, fails_at=0, after=False)
+
+    new = NewFeed("https://target.example.org/")
+    await move_subscription(recorded, popular.alice.id, subscription, new, NOW, target)  # type: ignore[arg-type]
+
+    assert recorded.steps[:2] == [step_to_lock_feed(feed) for feed in sorted((popular.feed, target))]
+
+
 async def test_purged_entries_are_not_added(popular: PopularFeed) -> None:
     await popular.publish("a", "b")
     await popular.db.batch([Step(entries.update().values(in_feed=0))])
@@ -298,12 +311,14 @@ class FailingDatabase:
     after: bool
     error: BaseException = field(default_factory=Killed)
     batches: int = 0
+    steps: list[Step] = field(default_factory=list)
 
     async def query(self, statement: Any, params: Params | None = None) -> list[Row]:
         return await self.inner.query(statement, params or {})
 
     async def batch(self, steps: list[Step]) -> list[int]:
         self.batches += 1
+        self.steps += steps
         if self.batches == self.fails_at and not self.after:
             raise self.error
         done = await self.inner.batch(steps)

@@ -40,10 +40,12 @@ async def move_subscription(
 
     `feed_id` is given for an existing feed: its newest entries become unread.
     """
+    # First and in this order, as a merge does: a refresh of the target must not store entries in between.
+    locked = sorted({subscription.feed_id, feed_id or subscription.feed_id})
     one = {"subscription_id": subscription.id, "of_user": user_id, "url": feed.url}
     await db.batch(
         [
-            step_to_lock_feed(subscription.feed_id),
+            *map(step_to_lock_feed, locked),
             step_to_add_feeds([feed], now, due_at=now),
             step_to_set_http_options({feed.url: feed.http_options}),
             Step(DROP_UNREAD, one),
