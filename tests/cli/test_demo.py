@@ -1,30 +1,38 @@
 """`feedmill demo`: a reader with feeds of its own, of which nothing stays."""
 
 import http.cookiejar
+import os
+import pty
 import re
 import signal
 import subprocess
+import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import func, select
 
 from feedmill.app import App, build_app
+from feedmill.cli.demo import command, demo
 from feedmill.cli.demo.demo_feeds import FOLDER, picture_file, read_demo_feeds
 from feedmill.cli.demo.feed_server import LOOPBACK, DemoWeb, run_demo_web
 from feedmill.cli.demo.prepare_reader import NAME, prepare_reader
 from feedmill.cli.demo.water_gauge import EVERY, gauge_entries
+from feedmill.cli.startup.context import Context
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.model.fetch_outcome import Refused, Response
 from feedmill.settings import Settings
+from feedmill.stop_signals import stop_signals
 from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import image_tasks, pool_items, states, story_entries
 from tests.cli import new_interpreter
-from tests.cli.command import LONGEST_COMMAND, Server, assert_one_line, environment, feedmill
+from tests.cli.command import LONGEST_COMMAND, Process, Server, assert_one_line, environment, feedmill
 from tests.scripted_web import Answer, Web
 from tests.waiting import LONGEST_WAIT, wait_until
 
@@ -165,9 +173,9 @@ def _open(server: Server) -> tuple[str, str]:
 @pytest.mark.external
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_that_is_stopped_while_it_starts_leaves_nothing(how: signal.Signals, tmp_path: Path) -> None:
-    command = [*new_interpreter.COMMAND, "demo"]
+    run = [*new_interpreter.COMMAND, "demo"]
     process = subprocess.Popen(
-        command, env=environment(TMPDIR=str(tmp_path)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        run, env=environment(TMPDIR=str(tmp_path)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
 
     with process:
@@ -178,3 +186,91 @@ def test_a_demo_that_is_stopped_while_it_starts_leaves_nothing(how: signal.Signa
 
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.external
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_further_signals_leave_nothing_of_the_demo(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    with new_interpreter.serving(cwd=tmp_path, command="demo") as server:
+        code = _send_until_it_ends(server.process, how)
+
+    assert code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["serve.log", "serve.out"]
+
+
+def _send_until_it_ends(process: Process, how: signal.Signals) -> int:
+    def has_ended() -> bool:
+        process.send_signal(how)
+        return process.poll() is not None
+
+    wait_until(has_ended, otherwise="the demo does not end")
+    return process.wait()
+
+
+@pytest.mark.external
+def test_a_demo_whose_terminal_was_closed_ends_well(tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    run = [*new_interpreter.COMMAND, "demo"]
+    process = subprocess.Popen(run, env=environment(TMPDIR=str(tmp_path)), stdout=inside, stderr=inside)
+    os.close(inside)
+
+    with process:
+        with open(terminal, encoding="utf-8") as screen:
+            address = next(found[1] for line in screen if (found := re.search(r"open (\S+)", line)))
+            assert any("everything is deleted then" in line for line in screen)
+            urllib.request.urlopen(address, timeout=LONGEST_WAIT).close()
+        process.send_signal(signal.SIGHUP)
+        code = process.wait(LONGEST_COMMAND)
+
+    assert code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@dataclass
+class DemoEnd:
+    """What is true when the data is deleted, and when the end is announced."""
+
+    handlers: dict[int, object] = field(default_factory=dict)
+    handlers_at_deletion: dict[int, object] = field(default_factory=dict)
+    files_at_message: list[Path] | None = None
+
+
+@pytest.fixture
+def demo_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DemoEnd:
+    end, delete = DemoEnd(), tempfile.TemporaryDirectory.cleanup
+
+    def observe(folder: tempfile.TemporaryDirectory[str]) -> None:
+        end.handlers_at_deletion |= end.handlers
+        delete(folder)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "cleanup", observe)
+    monkeypatch.setattr(signal, "signal", end.handlers.__setitem__)
+    monkeypatch.setattr(click, "echo", lambda text, **where: setattr(end, "files_at_message", list(tmp_path.iterdir())))
+    return end
+
+
+def test_the_data_is_gone_when_that_is_said(demo_end: DemoEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(folder: Path, port: int) -> None:
+        (folder / "feedmill.db").touch()
+
+    monkeypatch.setattr(command, "_run", run)
+
+    CliRunner().invoke(demo, obj=Context(), catch_exceptions=False)
+
+    assert demo_end.files_at_message == []
+
+
+def test_no_signal_interrupts_the_deletion_of_the_data(demo_end: DemoEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(folder: Path, port: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_run", run)
+
+    CliRunner().invoke(demo, obj=Context(), standalone_mode=False)
+
+    assert demo_end.handlers_at_deletion == dict.fromkeys(stop_signals(), signal.SIG_IGN)

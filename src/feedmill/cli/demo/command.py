@@ -1,6 +1,8 @@
 """`feedmill demo`: a reader with feeds of its own, in a temporary folder."""
 
+import os
 import signal
+import sys
 import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -44,12 +46,30 @@ def demo(context: Context, port: int | None) -> None:
         if number != signal.SIGINT:
             signal.signal(number, _interrupt)
     with tempfile.TemporaryDirectory(prefix="feedmill-demo-") as folder:
-        uvloop.run(_run(Path(folder), port or 0))
+        try:
+            uvloop.run(_run(Path(folder), port or 0))
+        finally:
+            _ignore_signals()
+    _print_end()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Ends the demo as Ctrl-C does, so that its folder is removed."""
     signal.raise_signal(signal.SIGINT)
+
+
+def _ignore_signals() -> None:
+    """Nothing interrupts the end: what it would leave, nobody else removes."""
+    for number in stop_signals():
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _print_end() -> None:
+    try:
+        click.echo("The demo has ended, and its data is deleted.")
+    except OSError:
+        # The terminal is closed. What Python still has to write at its end goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 async def _run(folder: Path, port: int) -> None:
@@ -73,7 +93,7 @@ async def _run(folder: Path, port: int) -> None:
         listening.listen()
         _print_welcome(settings, address, password, len(web.feeds))
         await serve_on(listening, pages, settings)
-    click.echo("The demo has ended, and its data is deleted.")
+        _ignore_signals()
 
 
 def _with_short_intervals(app: App) -> App:

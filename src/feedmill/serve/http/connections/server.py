@@ -114,22 +114,37 @@ class DeadlineServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, registry: ConnectionRegistry) -> None:
         super().__init__(config)
         self._registry = registry
+        self._is_stopped_by_signal = False
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stops the server on a signal. uvicorn would raise the signal again, which would kill the remaining work."""
         loop, numbers = asyncio.get_running_loop(), stop_signals()
         for number in numbers:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+            loop.add_signal_handler(number, self._stop, number)
         try:
             yield
         finally:
             for number in numbers:
                 loop.remove_signal_handler(number)
-            # A shell and its terminal send it one after the other; the second must not kill the remaining work.
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            if self._is_stopped_by_signal:
+                _ignore_repeated_signals()
+
+    def _stop(self, number: signal.Signals) -> None:
+        self._is_stopped_by_signal = True
+        self.handle_exit(number, None)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % TICKS_PER_CHECK == 0:
             self._registry.check_deadlines(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
+
+
+def _ignore_repeated_signals() -> None:
+    """Lets the remaining work end: only a second Ctrl-C interrupts it.
+
+    A shell and its terminal send SIGHUP one after the other, and `watch_schema` sends SIGTERM whenever it sees a newer
+    database.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
