@@ -1,5 +1,6 @@
 """What a shell completes: commands and options at once, names from the database, and nothing where that fails."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import feedmill.cli as command_line
 from feedmill.cli import COMPLETE_VARIABLE
 from feedmill.cli.completion import SHELLS
+from feedmill.optional_imports import MissingExtra
 from tests.cli.command import feedmill
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
@@ -87,6 +90,33 @@ def test_a_setting_or_a_database_that_is_wrong_completes_nothing(tmp_path: Path)
 
     assert names(tmp_path, "show", "") == []
     assert names(tmp_path, "--set", "port=words", "show", "") == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MissingExtra("this needs celery, which is not installed"),
+        PermissionError(13, "Permission denied"),
+        KeyboardInterrupt(),
+    ],
+)
+def test_no_error_is_printed_into_the_prompt(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(command_line, "import_by_name", fail)
+    monkeypatch.setattr(os, "umask", lambda mask: mask)
+    asked = {COMPLETE_VARIABLE: "bash_complete", "COMP_WORDS": "feedmill worker --", "COMP_CWORD": "2"}
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(SystemExit) as ended:
+        command_line.main()
+
+    assert ended.value.code in (None, 0)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -3,6 +3,8 @@
 import gc
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -113,9 +115,11 @@ def main() -> None:
     """Runs the command line; an error becomes one line and an exit code."""
     os.umask(PRIVATE_UMASK)
     try:
+        if os.environ.get(COMPLETE_VARIABLE):
+            _complete()
         # click returns the exit code of `Exit`, else None.
         color = False if os.environ.get("NO_COLOR") else None
-        sys.exit(cli(standalone_mode=False, complete_var=COMPLETE_VARIABLE, color=color))
+        sys.exit(cli(standalone_mode=False, color=color))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -133,6 +137,13 @@ def main() -> None:
     finally:
         # The final garbage collections would traverse every object, and the process ends anyway.
         gc.freeze()
+
+
+def _complete() -> NoReturn:
+    """Prints what completes the words of a shell. An error completes nothing: it would be printed into the prompt."""
+    with suppress(Exception, KeyboardInterrupt):
+        cli(standalone_mode=False, complete_var=COMPLETE_VARIABLE)
+    sys.exit()
 
 
 def _one_line(error: Exception) -> str:
