@@ -74,9 +74,9 @@ def database_exists(settings: Settings) -> bool:
 
 
 def sqlite_file(settings: Settings) -> Path | None:
-    """The file of the SQLite database; None with another database."""
+    """The file of the SQLite database; None with another database, or if the URL names no file."""
     scheme, _, rest = settings.database_url.partition("://")
-    return _path_in_url(rest) if scheme == "sqlite" else None
+    return _path_in_url(rest) if scheme == "sqlite" and _names_file(rest) else None
 
 
 def sqlite_features() -> tuple[str, bool]:
@@ -95,7 +95,7 @@ def _has_hosts(url: str) -> bool:
 
 
 def _sqlite_path(rest: str) -> Path:
-    if not rest.startswith("/") or rest == "/":
+    if not _names_file(rest):
         raise BadSetting("database: a SQLite URL looks like sqlite:///folder/file.db (four slashes from the root)")
     path = _path_in_url(rest)
     try:
@@ -103,6 +103,10 @@ def _sqlite_path(rest: str) -> Path:
     except OSError as error:
         raise BadSetting(f"data: the folder {path.parent} can't be created: {error.strerror}") from error
     return path
+
+
+def _names_file(rest: str) -> bool:
+    return rest.startswith("/") and rest != "/"
 
 
 def _path_in_url(rest: str) -> Path:

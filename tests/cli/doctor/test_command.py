@@ -55,9 +55,10 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def test_each_fault_is_reported_with_what_helps_and_no_password(tmp_path: Path, redis_service: Service) -> None:
+    (tmp_path / "a-file").touch(mode=0o600)
     settings = {
         "database": f"mysql://alice:hunter2@127.0.0.1:{free_port()}/feedmill",
-        "objects": "/proc/nowhere",
+        "objects": str(tmp_path / "a-file"),
         "redis": f"redis://:hunter3@127.0.0.1:{free_port()}",
     }
 
@@ -73,13 +74,25 @@ def test_each_fault_is_reported_with_what_helps_and_no_password(tmp_path: Path, 
     assert "redis_ok" in {each["code"] for each in json.loads(sound.stdout)["findings"]}
 
 
+def test_as_json_it_has_no_control_characters(tmp_path: Path) -> None:
+    folder = "a\x9b2Jb\u202ec"
+
+    done = feedmill("--data", folder, "doctor", "--json", cwd=tmp_path)
+
+    assert {sign for sign in done.stdout if not sign.isprintable()} == {"\n"}
+    [text] = [each["text"] for each in json.loads(done.stdout)["findings"] if each["code"] == "data_new"]
+    assert folder in text
+
+
 def test_an_invalid_setting_is_a_fault_of_its_part(tmp_path: Path) -> None:
     done = feedmill("doctor", cwd=tmp_path, settings={"database": "oracle://host", "redis": "not-a-url"})
+    no_file = feedmill("doctor", cwd=tmp_path, settings={"database": "sqlite://feedmill.db"})
 
     assert done.returncode == 1
     assert "FAIL this could not be checked: database: oracle://" in done.stdout
     assert "FAIL Redis can't be used" in done.stdout
     assert done.stderr == ""
+    assert "FAIL this could not be checked: database: a SQLite URL looks like sqlite:///" in no_file.stdout
 
 
 def test_it_speaks_the_language_of_the_terminal(tmp_path: Path) -> None:

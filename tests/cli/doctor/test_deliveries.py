@@ -60,17 +60,19 @@ async def test_a_service_that_does_not_save_is_a_warning(settings: Settings, db:
     assert is_warning(await findings_of(settings), "services_failing", "1 service")
 
 
-async def test_a_hub_that_never_confirms_is_a_warning(settings: Settings, db: Database) -> None:
+async def test_a_hub_that_never_confirms_or_denies_is_a_warning(settings: Settings, db: Database) -> None:
     row = {"hub_url": "https://hub.example/", "topic_url": "https://a.example/feed", "last_error": "no", "feed_id": 1}
+    asked = {"asked": "subscribe"}
     times = {"next_attempt_at": NOW, "created_at": NOW}
-    await insert(db, hub_subscriptions, **row, **times, topic_hash="a", callback_token="a", attempts=1)
+    await insert(db, hub_subscriptions, **row, **times, **asked, topic_hash="a", callback_token="a", attempts=1)
     once = await findings_of(settings)
-    await insert(db, hub_subscriptions, **row, **times, topic_hash="b", callback_token="b", attempts=5)
+    await insert(db, hub_subscriptions, **row, **times, **asked, topic_hash="b", callback_token="b", attempts=5)
+    await insert(db, hub_subscriptions, **row, **times, topic_hash="c", callback_token="c", attempts=0)
 
     found = await findings_of(Settings(data=settings.data, public_url="https://feeds.example"))
 
     assert "hubs_failing" not in once
-    assert is_warning(found, "hubs_failing", "1 WebSub subscription", "https://feeds.example", "websub = false")
+    assert is_warning(found, "hubs_failing", "2 WebSub subscriptions", "https://feeds.example", "websub = false")
 
 
 async def test_pool_items_that_wait_for_a_decision_are_warnings(settings: Settings, db: Database) -> None:

@@ -10,6 +10,7 @@ from feedmill.archive.store_ownership import OWNER_KEY
 from feedmill.cli.doctor import object_store, storage
 from feedmill.cli.doctor.diagnose import diagnose
 from feedmill.cli.doctor.storage import file_system_of, folders_to_fill, judge_file_system
+from feedmill.cli.startup.data_permissions import permission_fix, readable_by_others
 from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.schema import image_tasks
@@ -148,6 +149,17 @@ async def test_data_that_others_can_read_is_an_error_unless_it_is_a_group(settin
     assert "group_can_read" in await findings_of(settings)
 
 
+def test_private_data_is_found_by_an_encoded_url_and_the_command_for_it_can_be_pasted(tmp_path: Path) -> None:
+    folder = tmp_path / "my data"
+    folder.mkdir(mode=0o755)
+    (folder / "feedmill.db").touch(mode=0o644)
+    (folder / "feedmill.db").chmod(0o644)
+
+    wide = readable_by_others(Settings(data=tmp_path, database=f"sqlite:///{tmp_path}/my%20data/feedmill.db"))
+
+    assert permission_fix(wide) == f"chmod go-rwx '{folder}/feedmill.db'"
+
+
 async def test_an_object_store_that_works_is_fine_and_nothing_stays_in_it(settings: Settings, db: Database) -> None:
     (settings.data / "objects").mkdir()
 
@@ -156,9 +168,20 @@ async def test_an_object_store_that_works_is_fine_and_nothing_stays_in_it(settin
 
 
 async def test_an_object_store_that_can_not_be_used_is_an_error(tmp_path: Path) -> None:
-    found = await findings_of(Settings(data=tmp_path, objects="/proc/nowhere"))
+    found = await findings_of(Settings(data=tmp_path, objects="/proc"))
 
     assert is_error(found, "objects_unusable", "s3_access_key")
+
+
+async def test_a_named_folder_of_objects_that_is_not_there_is_a_warning_and_is_not_created(
+    settings: Settings, db: Database, tmp_path: Path
+) -> None:
+    folder = tmp_path / "disk" / "objects"
+
+    found = await findings_of(Settings(data=settings.data, objects=str(folder)))
+
+    assert is_warning(found, "objects_not_there", "mount", f"install -d -m 700 -o {getuser()} {folder}")
+    assert not folder.parent.exists()
 
 
 async def test_an_object_that_differs_is_an_error(

@@ -10,6 +10,7 @@ import click
 
 from feedmill.cli.doctor.diagnose import diagnose
 from feedmill.cli.doctor.findings import Finding, Severity
+from feedmill.cli.output.print_text import print_json_line
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.i18n.catalogue import DEFAULT_LANGUAGE
 from feedmill.i18n.choose_language import choose_language
@@ -44,7 +45,7 @@ def doctor(context: Context, as_json: bool) -> None:
     problems = [finding for findings in found.values() for finding in findings if finding.severity is Severity.ERROR]
     if as_json:
         records = [_record(section, finding) for section, findings in found.items() for finding in findings]
-        click.echo(json.dumps({"ok": not problems, "findings": records}, ensure_ascii=False))
+        print_json_line(json.dumps({"ok": not problems, "findings": records}, ensure_ascii=False))
     else:
         _print(found, _renderer())
     if problems:

@@ -1,6 +1,7 @@
 """Checks the object store: it keeps, reads and deletes, belongs to this database, and has space for images."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from secrets import token_hex
 
 from feedmill.adapters.object_store import object_store_config, open_blobs
@@ -8,6 +9,8 @@ from feedmill.archive.blobs import Blobs
 from feedmill.archive.object_store_config import FolderConfig
 from feedmill.archive.store_ownership import owns_store, read_owner
 from feedmill.cli.doctor.findings import CheckContext, Finding, error, ok, warning
+from feedmill.cli.doctor.owners import command_to_create, owner_of
+from feedmill.cli.doctor.storage import nearest_folder
 from feedmill.cli.output.format_text import format_size
 from feedmill.errors import FeedmillError
 from feedmill.i18n.messages import Message
@@ -17,8 +20,8 @@ from feedmill.store.admin.failure_counts import image_bytes
 
 
 async def check_objects(context: CheckContext) -> AsyncIterator[Finding]:
-    if _is_new(context.settings):
-        yield ok(Message("doctor.objects_new"))
+    if folder := _missing_folder(context.settings):
+        yield _judge_missing(folder, context.settings)
         return
     try:
         is_same = await _write_and_read(open_blobs(context.settings))
@@ -34,10 +37,23 @@ async def check_objects(context: CheckContext) -> AsyncIterator[Finding]:
         yield error(Message("doctor.objects_differ"), Message("doctor.objects_differ_help"))
 
 
-def _is_new(settings: Settings) -> bool:
-    """Whether objects will be in a folder of the data folder that the first start creates."""
+def _missing_folder(settings: Settings) -> Path | None:
+    """The folder of objects, if it is not there yet: to write into it would create it, perhaps for another user."""
     place = object_store_config(settings)
-    return isinstance(place, FolderConfig) and not settings.objects and not place.folder.exists()
+    if not isinstance(place, FolderConfig):
+        return None
+    folder = place.folder.absolute()
+    return folder if nearest_folder(folder) != folder else None
+
+
+def _judge_missing(folder: Path, settings: Settings) -> Finding:
+    if not settings.objects:
+        return ok(Message("doctor.objects_new"))
+    command = command_to_create(folder, owner_of(settings.data))
+    return warning(
+        Message("doctor.objects_not_there", folder=str(folder)),
+        Message("doctor.objects_not_there_help", command=command),
+    )
 
 
 async def _write_and_read(blobs: Blobs) -> bool:
@@ -50,7 +66,7 @@ async def _write_and_read(blobs: Blobs) -> bool:
 
 
 async def check_store_owner(context: CheckContext) -> AsyncIterator[Finding]:
-    if context.db is None or _is_new(context.settings):
+    if context.db is None or _missing_folder(context.settings):
         return
     try:
         blobs = open_blobs(context.settings)

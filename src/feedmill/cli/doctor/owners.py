@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def user_name(uid: int) -> str:
 def owner_of(path: Path) -> str:
     """The owner of a path or, if it is not there or may not be looked at, of the nearest folder above it."""
     return user_name(os.stat(_nearest_visible(path)).st_uid)
+
+
+def command_to_create(folder: Path, owner: str) -> str:
+    """What root types to create a private folder for a user."""
+    return shlex.join(["install", "-d", "-m", "700", "-o", owner, str(folder)])
 
 
 def not_permitted(path: Path, data: Path) -> Finding:

@@ -11,7 +11,7 @@ from feedmill.adapters.database import sqlite_file
 from feedmill.adapters.object_store import object_store_config
 from feedmill.archive.object_store_config import FolderConfig
 from feedmill.cli.doctor.findings import CheckContext, Finding, error, ok, warning
-from feedmill.cli.doctor.owners import owner_of, user_name
+from feedmill.cli.doctor.owners import command_to_create, owner_of, user_name
 from feedmill.cli.output.format_text import format_size
 from feedmill.cli.startup.data_permissions import EVERYBODY_MASK, permission_fix, readable_by_others
 from feedmill.errors import BadSetting
@@ -66,11 +66,8 @@ def _not_creatable(folder: Path, parent: Path) -> Finding:
     text = Message("doctor.data_not_creatable", folder=str(folder), parent=str(parent))
     if _is_read_only(parent):
         return error(text, Message("doctor.data_read_only_help", folder=str(parent)))
-    return error(text, Message("doctor.data_not_creatable_help", command=_command_to_create(folder)))
-
-
-def _command_to_create(folder: Path) -> str:
-    return shlex.join(["install", "-d", "-m", "700", "-o", user_name(os.geteuid()), str(folder)])
+    command = command_to_create(folder, user_name(os.geteuid()))
+    return error(text, Message("doctor.data_not_creatable_help", command=command))
 
 
 def _is_read_only(folder: Path) -> bool:

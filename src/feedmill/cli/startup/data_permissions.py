@@ -1,7 +1,9 @@
 """Warns when other users of the machine can read the data folder."""
 
+import shlex
 from pathlib import Path
 
+from feedmill.adapters.database import sqlite_file
 from feedmill.adapters.object_store import object_store_config
 from feedmill.archive.object_store_config import FolderConfig
 from feedmill.lazy_loggers import get_logger
@@ -27,14 +29,13 @@ def warn_of_wide_permissions(settings: Settings) -> None:
 
 
 def permission_fix(paths: dict[Path, int]) -> str:
-    return f"chmod go-rwx {' '.join(str(path) for path in paths)}"
+    return shlex.join(["chmod", "go-rwx", *map(str, paths)])
 
 
 def _private_paths(settings: Settings) -> list[Path]:
     config = object_store_config(settings)
     paths = [settings.data / FILE_NAME]
-    if settings.database_url.startswith("sqlite:///"):
-        database = Path(settings.database_url.removeprefix("sqlite:///")).expanduser()
+    if database := sqlite_file(settings):
         paths += [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm"))]
     if isinstance(config, FolderConfig):
         paths.append(config.folder)

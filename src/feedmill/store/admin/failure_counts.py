@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, FromClause, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, FromClause, and_, bindparam, func, or_, select
 
+from feedmill.model.syndication.push import HubMode
 from feedmill.model.timestamps import to_iso
 from feedmill.store.admin.maintenance_tasks import ALWAYS, setting_name
 from feedmill.store.database import Database
@@ -79,11 +80,14 @@ async def failing_services(db: Database) -> int:
 
 
 async def failing_hub_subscriptions(db: Database) -> int:
-    """Subscriptions that a hub does not confirm, however often it is asked."""
+    """Subscriptions that a hub denies, or does not confirm, however often it is asked."""
     subscription = hub_subscriptions.c
-    return await _count(
-        db, hub_subscriptions, subscription.last_error.is_not(None), subscription.attempts >= HUB_ATTEMPTS
+    # Until it is asked again, after a week: what it denied has no lease, and is not being asked for.
+    is_denied = and_(
+        subscription.wanted == HubMode.SUBSCRIBE, subscription.asked.is_(None), subscription.lease_until.is_(None)
     )
+    is_failing = or_(subscription.attempts >= HUB_ATTEMPTS, is_denied)
+    return await _count(db, hub_subscriptions, subscription.last_error.is_not(None), is_failing)
 
 
 async def failed_filter_jobs(db: Database) -> int:
