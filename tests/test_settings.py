@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from feedmill import data_folder
 from feedmill.data_folder import is_checkout
 from feedmill.errors import BadSetting
 from feedmill.settings import PREFIX, Settings, load_settings
@@ -195,3 +196,47 @@ def test_the_root_of_a_copy_of_the_project_is_recognised(tmp_path: Path) -> None
 
 def test_in_a_copy_of_the_project_the_data_lies_in_the_current_folder() -> None:
     assert (load_settings().data, load_settings().origin("data")) == (Path("data"), "default")
+
+
+@pytest.fixture
+def user_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The file of settings of a user who has installed Feedmill."""
+    monkeypatch.setattr(data_folder, "_runs_from_checkout", lambda: False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config" / "feedmill").mkdir(parents=True)
+    return tmp_path / "config" / "feedmill" / "feedmill.toml"
+
+
+@pytest.mark.parametrize(
+    "line", ['data = "data"', 'data = "~/data"', 'database = "sqlite:///feeds.db"', 'objects = "o"', 'feeds_file = "f"']
+)
+def test_a_relative_path_in_the_file_of_the_user_is_refused(line: str, user_file: Path) -> None:
+    user_file.write_text(line)
+
+    with pytest.raises(BadSetting, match=rf"^{line.split()[0]} \(in {user_file}\): write the whole path"):
+        load_settings()
+
+
+def test_a_whole_path_in_the_file_of_the_user_and_a_relative_one_elsewhere_are_fine(user_file: Path) -> None:
+    lines = ['data = "/srv/data"', 'objects = "s3://bucket"', 'database = "sqlite:///~/feeds.db"', "port = 9000"]
+    user_file.write_text("\n".join(lines))
+    of_user = load_settings()
+    Path("feedmill.toml").write_text('data = "here"')
+
+    assert (of_user.data, of_user.port) == (Path("/srv/data"), 9000)
+    assert load_settings().data == Path("here")
+
+
+@pytest.mark.parametrize("home", [None, "~/.config/feedmill"])
+def test_a_user_without_a_home_needs_a_data_folder_only(home: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(*args: str, **options: object) -> Path:
+        if home is None:
+            raise RuntimeError("could not determine the home directory")
+        return Path(home)
+
+    monkeypatch.setattr(data_folder, "_runs_from_checkout", lambda: False)
+    monkeypatch.setattr(data_folder, "import_by_name", lambda name: find)
+
+    assert load_settings(data="/srv/data").data == Path("/srv/data")
+    with pytest.raises(BadSetting, match="no home folder, so name a folder with --data or FEEDMILL_DATA"):
+        load_settings()

@@ -22,6 +22,9 @@ from feedmill.setting_fields import AfterValidator, BeforeValidator, Field, Secr
 
 PREFIX = "FEEDMILL_"
 FILE_NAME = "feedmill.toml"
+PATH_SETTINGS = ("data", "database", "objects", "feeds_file")
+# Those in which ~ is the home folder.
+EXPANDED_SETTINGS = ("database", "objects")
 
 Network = IPv4Network | IPv6Network
 
@@ -259,9 +262,28 @@ def _parse(name: str, value: object, from_command_line: Mapping[str, Any]) -> An
 def _values_from_file() -> dict[str, Any]:
     path = _file()
     try:
-        return tomllib.loads(path.read_text("utf-8")) if _is_file(path) else {}
+        values = tomllib.loads(path.read_text("utf-8")) if _is_file(path) else {}
     except (ValueError, OSError) as error:
         raise BadSetting(f"{path}: {error}") from None
+    if path != _named_or_current_file():
+        _refuse_relative_paths(path, values)
+    return values
+
+
+def _refuse_relative_paths(file: Path, values: Mapping[str, Any]) -> None:
+    """Each command would resolve them against the folder in which it is typed, and find other data."""
+    for name in PATH_SETTINGS:
+        text = values.get(name)
+        if isinstance(text, str) and _is_relative(name, text):
+            raise BadSetting(f"{name} (in {file}): write the whole path, since commands are typed in any folder")
+
+
+def _is_relative(name: str, text: str) -> bool:
+    """Whether the value is a relative path, rather than a whole one or the URL of a server."""
+    path = text.removeprefix("sqlite:///")
+    is_path = path != text if name == "database" else bool(text) and "://" not in text
+    is_in_home = name in EXPANDED_SETTINGS and path.startswith("~")
+    return is_path and not is_in_home and not Path(path).is_absolute()
 
 
 def _values_from_environment() -> dict[str, Any]:
@@ -277,11 +299,14 @@ def _origin(name: str, from_command_line: Mapping[str, Any]) -> SettingOrigin:
 
 def _file() -> Path:
     """The file of settings: the one that is named, else that of the current folder, else that of the user."""
-    named = os.environ.get(f"{PREFIX}CONFIG")
-    here = Path(named or FILE_NAME)
-    if named or _is_file(here) or (folder := user_config_folder()) is None:
-        return here
+    first = _named_or_current_file()
+    if os.environ.get(f"{PREFIX}CONFIG") or _is_file(first) or (folder := user_config_folder()) is None:
+        return first
     return folder / FILE_NAME
+
+
+def _named_or_current_file() -> Path:
+    return Path(os.environ.get(f"{PREFIX}CONFIG") or FILE_NAME)
 
 
 def _is_file(path: Path) -> bool:

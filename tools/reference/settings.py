@@ -15,7 +15,7 @@ def page() -> str:
         "1. the command line: `feedmill --set port=9000 serve` (some commands have options of their own),",
         f"2. the environment: `{PREFIX}PORT=9000`,",
         f"3. the file `{FILE_NAME}` in the current folder, else for the installed package in `~/.config/feedmill`,",
-        f"   or the one named by `{PREFIX}CONFIG`: `port = 9000`,",
+        f"   or the one named by `{PREFIX}CONFIG`: `port = 9000` (in `~/.config/feedmill` with whole paths only),",
         "4. the default.\n",
         "`feedmill settings` prints those in force, with secrets hidden. A value that makes no sense, or a name",
         "that is no setting, stops the start with one line that names it.\n",
