@@ -1,11 +1,20 @@
 """What the image promises: exactly what was locked, and no rights."""
 
+import asyncio
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
 
 from feedmill.cli import COMMANDS
 from feedmill.settings import PREFIX, Settings
+from tests.cli.command import environment
+from tests.scripted_web import Answer, Web
+from tests.services.server import free_port
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "deploy" / "Dockerfile").read_text()
@@ -45,6 +54,24 @@ def test_only_what_the_lock_names_is_installed() -> None:
     assert "--no-deps" in ours
     assert "--no-deps" in built
     assert "pip" not in " ".join(LAST_STAGE)
+
+
+@pytest.mark.external
+async def test_its_health_is_asked_at_the_port_of_the_settings_and_never_by_a_proxy(tmp_path: Path) -> None:
+    [check] = _told("HEALTHCHECK", LAST_STAGE)
+    program = json.loads(check.partition("CMD ")[2])[-1]
+    proxy = f"http://127.0.0.1:{free_port()}"
+
+    async with Web() as web:
+        url = urlsplit(web.serve("/health/ready", Answer(b"{}")))
+        (tmp_path / "feedmill.toml").write_text(f"port = {url.port}\n")
+        run = [sys.executable, "-c", program]
+        done = await asyncio.to_thread(
+            subprocess.run, run, cwd=tmp_path, env=environment(http_proxy=proxy), capture_output=True, text=True
+        )
+
+    assert done.returncode == 0, done.stderr
+    assert len(web.requests) == 1
 
 
 def test_it_starts_a_command_of_ours() -> None:
