@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import subprocess
+from grp import getgrgid
 from pathlib import Path
+from pwd import getpwuid
 from typing import Any
 
 import pytest
@@ -103,7 +106,8 @@ def test_alerts_fire_when_they_should_and_not_else(tmp_path: Path) -> None:
 def test_a_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path) -> None:
     text = (ROOT / "deploy" / "logrotate" / "feedmill").read_text()
     config, log = tmp_path / "feedmill.conf", tmp_path / "feedmill.log"
-    config.write_text(text.replace("/var/log/feedmill", str(tmp_path)))
+    own = f"su {getpwuid(os.geteuid()).pw_name} {getgrgid(os.getegid()).gr_name}"
+    config.write_text(text.replace("/var/log/feedmill", str(tmp_path)).replace("su feedmill feedmill", own))
     config.chmod(0o644)
     tmp_path.chmod(0o755)
     rotate = [_program("logrotate"), "--force", "--state", str(tmp_path / "state"), str(config)]
@@ -114,6 +118,7 @@ def test_a_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path) -> None:
         done = subprocess.run(rotate, capture_output=True, text=True)
         print("after", file=open_log, flush=True)
 
+    assert own in config.read_text()
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "feedmill.log.1").read_text() == "before\n"
     assert log.read_text() == "after\n"
