@@ -99,7 +99,7 @@ async def test_a_backup_put_back_is_the_same_rows_and_objects(
 
 
 async def test_a_backup_has_no_lock_of_a_process_that_runs(env: ArchiveEnvironment, folder: Path) -> None:
-    await add_process(env.db, "serve")
+    await add_process(env.db, "serve", env.now)
 
     await write(env, folder)
 

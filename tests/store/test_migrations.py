@@ -88,7 +88,7 @@ async def test_processes_that_start_at_once_do_not_wait_for_each_other_to_stop(
     async def start(number: int) -> None:
         racer = connect_blank()
         await migrate(racer)
-        await running_processes.add_process(racer, str(number))
+        await running_processes.add_process(racer, str(number), datetime.now(UTC))
 
     await asyncio.gather(*map(start, range(8)))
 

@@ -5,10 +5,11 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from feedmill.adapters.database import open_database
 from feedmill.run import schema_watch
@@ -17,8 +18,8 @@ from feedmill.settings import load_settings
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.migrations import NewerSchema, migrate, pending_migrations, running_processes
-from feedmill.store.migrations.running_processes import add_process, count_processes
-from feedmill.store.schema import entries, feeds
+from feedmill.store.migrations.running_processes import add_process, count_processes, renew_process
+from feedmill.store.schema import entries, feeds, locks
 from tests.cli.command import environment
 from tests.databases import blank_settings
 from tests.fork_server.client import fork_server
@@ -38,6 +39,9 @@ ENTRY = {
     "first_seen_at": AT,
     "last_seen_at": AT,
 }
+NOW = datetime(2026, 11, 18, 8, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+PROCESSES = select(locks.c.until).where(locks.c.name.startswith(running_processes.PREFIX))
 TIMES = text("SELECT entry_id, duration FROM reading_times")
 READING = text("SELECT id, reading_seconds FROM entries")
 
@@ -116,13 +120,37 @@ async def test_a_process_that_was_killed_delays_the_migration_but_does_not_stop_
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_processes, "STOP_TIME", running_processes.STOP_TIME / 100)
-    await add_process(db, "killed")
+    await add_process(db, "killed", NOW)
 
     with next_version():
         await migrate(db)
 
     assert await count_processes(db) == 0
     await assert_migrated(db)
+
+
+async def test_processes_that_were_killed_are_forgotten_after_an_hour(db: Database) -> None:
+    for name in ("killed", "lives", "sleeps"):
+        await add_process(db, name, NOW - 2 * HOUR)
+    await renew_process(db, "lives", NOW - HOUR / 2)
+
+    await add_process(db, "new", NOW)
+    after = await count_processes(db)
+    await renew_process(db, "sleeps", NOW)
+
+    assert (after, await count_processes(db)) == (2, 3)
+
+
+async def test_a_process_renews_its_row(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_watch, "RENEW_EVERY", timedelta(milliseconds=10))
+    async with watch_schema(db):
+        [begun] = await db.query(PROCESSES)
+
+        async def is_renewed() -> bool:
+            [row] = await db.query(PROCESSES)
+            return bool(row["until"] > begun["until"])
+
+        await until(is_renewed)
 
 
 async def test_a_process_that_ends_leaves_no_row(db: Database) -> None:

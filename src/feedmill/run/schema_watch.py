@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.errors import DatabaseError
@@ -13,7 +13,7 @@ from feedmill.pools.claim_tokens import new_token
 from feedmill.run.run_in_background import run_in_background
 from feedmill.store.database import Database
 from feedmill.store.migrations import NewerSchema, check_not_newer
-from feedmill.store.migrations.running_processes import add_process, remove_process
+from feedmill.store.migrations.running_processes import RENEW_EVERY, add_process, remove_process, renew_process
 
 log = get_logger(__name__)
 
@@ -33,11 +33,11 @@ async def watch_schema(db: Database, stop: Callable[[], None] = stop_this_proces
     """
     newer: list[NewerSchema] = []
     name = new_token("")
-    await add_process(db, name)
+    await add_process(db, name, datetime.now(UTC))
     try:
         # Between its own migration and its row another process may have begun the next one.
         await check_not_newer(db)
-        async with run_in_background(_watch(db, newer, stop)):
+        async with run_in_background(_watch(db, newer, stop), _keep_renewing(db, name)):
             yield
     finally:
         with suppress(DatabaseError):
@@ -58,3 +58,11 @@ async def _watch(db: Database, newer: list[NewerSchema], stop: Callable[[], None
             stop()
         except DatabaseError as error:
             DEPENDENCY_OUTAGES.failed("check_schema", error)
+
+
+async def _keep_renewing(db: Database, name: str) -> None:
+    """Renews the row of this process; a later one does it if the database does not answer."""
+    while True:
+        await asyncio.sleep(RENEW_EVERY.total_seconds())
+        with suppress(DatabaseError):
+            await renew_process(db, name, datetime.now(UTC))

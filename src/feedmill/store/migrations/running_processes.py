@@ -2,11 +2,12 @@
 
 Each server, worker and scheduler has a row in `locks` from its start to its end. A migration records first that it
 has begun. The others read that every few seconds (`run/schema_watch.py`) and stop. The row of a process that was killed
-stays behind: after `STOP_TIME` it is taken for dead, since a living one would have stopped.
+stays behind: after `STOP_TIME` a migration takes it for dead, since a living one would have stopped. Without a
+migration the next process that starts deletes rows that were not renewed for an hour.
 """
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, func, select
 
@@ -22,17 +23,32 @@ PREFIX = "process:"
 # A process looks every ten seconds, and has thirty to end its work.
 STOP_TIME = timedelta(seconds=60)
 POLL_SECONDS = 0.5
+RENEW_EVERY = timedelta(minutes=10)
+DEAD_AFTER = timedelta(hours=1)
 
 _is_process = locks.c.name.startswith(PREFIX)
 ADD = insert_new(locks, "name", "token", "until")
+RENEW = locks.update().where(locks.c.name == bindparam("key")).values(until=bindparam("now"))
+REMOVE_DEAD = locks.delete().where(_is_process, locks.c.until < bindparam("dead_since"))
 REMOVE = locks.delete().where(locks.c.name == bindparam("key"))
 REMOVE_ALL = locks.delete().where(_is_process)
 COUNT = select(func.count().label("n")).select_from(locks).where(_is_process)
 
 
-async def add_process(db: Database, name: str) -> None:
-    """Records that a process has started."""
-    await db.batch([Step(ADD, {"name": PREFIX + name, "token": "running", "until": to_iso(datetime.now(UTC))})])
+async def add_process(db: Database, name: str, now: datetime) -> None:
+    """Records that a process has started, and forgets those that were killed."""
+    dead = Step(REMOVE_DEAD, {"dead_since": to_iso(now - DEAD_AFTER)})
+    await db.batch([dead, *_steps_to_renew(name, now)])
+
+
+async def renew_process(db: Database, name: str, now: datetime) -> None:
+    """Records that a process still runs, also if it was taken for dead."""
+    await db.batch(_steps_to_renew(name, now))
+
+
+def _steps_to_renew(name: str, now: datetime) -> list[Step]:
+    key, at = PREFIX + name, to_iso(now)
+    return [Step(ADD, {"name": key, "token": "running", "until": at}), Step(RENEW, {"key": key, "now": at})]
 
 
 async def remove_process(db: Database, name: str) -> None:
