@@ -14,6 +14,7 @@ FOR_OPERATORS = (
     "client",
     "collect/declared",
     "coordination/connect_redis.py",
+    "data_folder.py",
     "engine",
     "optional_imports.py",
     "outbound/address_policy.py",
