@@ -29,6 +29,7 @@ from tests.serve.rest.site import Site, running_site
 from tests.waiting import until
 from tests.websub.hub import Subscriber, WebSubHub
 
+DAY = timedelta(days=1)
 ATOM = "http://www.w3.org/2005/Atom"
 
 
@@ -94,9 +95,17 @@ class PushedSite:
     async def until_used(self) -> None:
         await until(self._is_used, otherwise="a push was not used")
 
+    async def until_polled_daily(self) -> None:
+        """That the hub pushes is recorded after the refresh which a light push caused."""
+        await until(self._is_polled_daily, otherwise="the feed is still polled as if nothing was pushed")
+
     async def until_postponed(self) -> None:
         """A push was looked at, and waits because the feed is claimed."""
         await until(self._is_postponed, otherwise="a push was not postponed")
+
+    async def _is_polled_daily(self) -> bool:
+        next_fetch_at = (await self.stored()).next_fetch_at
+        return next_fetch_at is not None and next_fetch_at - self.now > 0.89 * DAY
 
     async def _is_postponed(self) -> bool:
         rows = await self.rows(schema_table("hub_pushes"))
