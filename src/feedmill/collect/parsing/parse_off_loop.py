@@ -113,7 +113,9 @@ def limit_this_process() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.nice(NICENESS)
+    # A sandbox may refuse it, as that of our systemd units does.
+    with suppress(OSError):
+        os.nice(NICENESS)
     # Linux alone has it.
     with suppress(OSError):
         OOM_SCORE.write_text("1000")
