@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from feedmill import __version__
+from tests.cli import new_interpreter
 from tests.cli.command import assert_one_line, feedmill
 
 
@@ -37,6 +38,17 @@ def test_help_and_version_work_even_with_bad_settings(tmp_path: Path, args: tupl
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"feedmill {__version__}\n" if args == ("--version",) else "Usage:" in done.stdout
+
+
+def test_the_version_is_that_of_the_code_also_where_another_was_installed(tmp_path: Path) -> None:
+    installed = tmp_path / "feedmill-0.0.1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: feedmill\nVersion: 0.0.1\n")
+    source = Path(__file__).parents[2] / "src"
+
+    done = new_interpreter.feedmill("--version", cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{source}")
+
+    assert done.stdout == f"feedmill {__version__}\n"
 
 
 def test_an_option_without_a_value_is_reported(tmp_path: Path) -> None:

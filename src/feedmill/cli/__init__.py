@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from feedmill import __version__
 from feedmill.cli.actions.complete_paths import complete_folder
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context
@@ -101,7 +102,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT_SETTINGS, epilog=EPILOG)
-@click.version_option(package_name="feedmill", message="feedmill %(version)s")
+@click.version_option(__version__, message="feedmill %(version)s")
 @click.option("--data", metavar="FOLDER", shell_complete=complete_folder, help="The data folder (setting data).")
 @click.option("--set", "given", metavar="NAME=VALUE", multiple=True, help="Any setting, see 'feedmill settings'.")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
