@@ -1,6 +1,5 @@
 """The man page has every command and setting, and the program that formats it has no complaint."""
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 
@@ -9,7 +8,9 @@ import pytest
 
 from feedmill.cli import cli
 from feedmill.settings import Settings
+from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.docs.pages import ROOT
+from tests.services.server import ServiceMissing, find_binary
 
 PAGE = ROOT / "man" / "feedmill.1"
 
@@ -31,9 +32,13 @@ def test_every_command_and_every_setting_has_its_place() -> None:
 
 
 @pytest.mark.external
-@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
 def test_groff_has_no_complaint() -> None:
-    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", PAGE], capture_output=True, text=True)
+    try:
+        groff = find_binary("groff")
+    except ServiceMissing as missing:
+        skip_or_fail_in_ci(str(missing))
+
+    done = subprocess.run([groff, "-man", "-ww", "-Tutf8", PAGE], capture_output=True, text=True)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "Subscribe this user to it; title and folder are theirs." in done.stdout
