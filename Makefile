@@ -16,7 +16,7 @@ INSTALL_OURS := $(INSTALL) --no-deps --build-constraints requirements-build.lock
 # Without bytecode each process compiles all modules anew, and pytest rewrites all tests: 7 s for each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo dev check lint style types test stress drill bench scale docs site lock clean
+.PHONY: run demo dev check lint style types test stress drill bench scale docs site lock upgrade clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -101,6 +101,9 @@ site: $(VENV)/.dev-ready
 
 lock: | $(BIN)/uv
 	@tools/lock $(BIN)/uv
+
+upgrade: | $(BIN)/uv
+	@tools/lock $(BIN)/uv --upgrade
 
 clean:
 	rm -rf $(VENV)

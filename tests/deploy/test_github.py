@@ -1,5 +1,6 @@
 """The files in .github: valid, with no more rights than they need, and every action by its digest."""
 
+import asyncio
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import yaml
 
 from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.docs.pages import ROOT
+from tests.scripted_web import Answer, ReceivedRequest, Web
 from tests.services.node import install_package
 from tests.services.server import ServiceMissing
 
@@ -32,6 +34,23 @@ NEWER = (
 )
 PLACEHOLDER = re.compile(r"\b0{40,64}\b")
 USES = re.compile(r"uses: (\S+?)@(\S+)(.*)")
+
+
+# A flaw that a service of advisories knows in one of our libraries.
+VULNERABLE = "jinja2"
+ADVISORY = {
+    "vulns": [
+        {
+            "id": "PYSEC-2027-1",
+            "affected": [
+                {
+                    "package": {"name": VULNERABLE, "ecosystem": "PyPI"},
+                    "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "99"}]}],
+                }
+            ],
+        }
+    ]
+}
 
 
 def _jobs(name: str) -> dict[str, Any]:
@@ -94,6 +113,42 @@ def test_the_bill_of_materials_names_the_release_and_every_library(tmp_path: Pat
     locked = re.findall(r"^(\S+)==([^\s;]+)", (ROOT / "requirements-all.lock").read_text(), re.MULTILINE)
     assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == ("feedmill", "9.8.7")
     assert sorted((each["name"], each["version"]) for each in bill["components"]) == sorted(locked)
+
+
+@pytest.mark.external
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("advisory", "status"), [({}, 0), (ADVISORY, 1)])
+async def test_the_audit_fails_with_a_library_that_is_vulnerable(
+    advisory: dict[str, Any], status: int, tmp_path: Path
+) -> None:
+    [script] = [step["run"] for step in _jobs("audit.yaml")["libraries"]["steps"] if "run" in step]
+    locks = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+    for name in locks:
+        shutil.copy(ROOT / name, tmp_path)
+
+    async with Web() as web:
+        known = web.serve("/query", lambda seen: _json(advisory if _package_of(seen) == VULNERABLE else {}))
+        variables = {"PIP_AUDIT_VULNERABILITY_SERVICE": "osv", "PIP_AUDIT_OSV_URL": known}
+        done = await asyncio.to_thread(_run, script, tmp_path, **variables)
+
+    assert done.returncode == status, done.stderr
+    assert [name for name in locks if name not in done.stdout] == []
+    assert ("PYSEC-2027-1" in done.stdout) == bool(status)
+
+
+def _run(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a step of a workflow, with the Python of the tests as `python`."""
+    environment = os.environ | {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"} | variables
+    return subprocess.run(["bash", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def _package_of(seen: ReceivedRequest) -> str:
+    name: str = json.loads(seen.body)["package"]["name"]
+    return name
+
+
+def _json(content: object) -> Answer:
+    return Answer(json.dumps(content).encode(), headers={"Content-Type": "application/json"})
 
 
 def test_every_action_has_its_digest_and_the_version_of_it() -> None:
@@ -179,10 +234,11 @@ def test_a_job_that_may_write_runs_nothing_that_others_wrote() -> None:
 
 
 def test_what_the_release_installs_is_locked_with_hashes() -> None:
-    runs = [step["run"] for job in _jobs("release.yaml").values() for step in job["steps"] if "run" in step]
+    jobs = [*_jobs("release.yaml").values(), *_jobs("audit.yaml").values()]
+    runs = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
 
     installs = [line for run in runs for line in run.splitlines() if re.search(r"\b(pip|uv) (install|build)\b", line)]
-    assert len(installs) == 2
+    assert len(installs) == 3
     assert [line for line in installs if "--require-hashes" not in line] == []
 
 
