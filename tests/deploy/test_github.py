@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.cli.tmpfs import skip_or_fail_in_ci
+from tests.deploy.test_wheel import PYTHONS
 from tests.docs.pages import ROOT
 from tests.scripted_web import Answer, ReceivedRequest, Web
 from tests.services.node import install_package
@@ -247,9 +248,20 @@ def test_every_python_that_is_supported_is_tested_with_every_database() -> None:
     supported = [name.split()[-1] for name in project["classifiers"] if re.search(r"Python :: 3\.\d", name)]
     jobs = _jobs("test.yaml")
 
+    assert supported == PYTHONS
     assert jobs["check"]["strategy"]["matrix"]["python"] == supported
     assert jobs["databases"]["strategy"]["matrix"]["python"] == supported
     assert jobs["databases"]["strategy"]["matrix"]["database"] == ["sqlite", "postgresql", "mariadb", "d1"]
+
+
+def test_every_python_is_there_where_the_whole_suite_runs() -> None:
+    jobs = [_jobs("test.yaml")["everything"], _jobs("stress.yaml")["stress"]]
+    installs = "UV_PYTHON_BIN_DIR=/usr/local/bin /opt/uv/bin/uv python install"
+
+    installed = [re.findall(f"{installs} (.*)", step.get("run", "")) for job in jobs for step in job["steps"]]
+
+    # Debian 12 has the first one itself.
+    assert [each.split() for found in installed for each in found] == [PYTHONS[1:]] * len(jobs)
 
 
 def test_a_release_uses_no_long_lived_secret() -> None:
