@@ -168,7 +168,7 @@ def test_the_release_page_names_every_digest_that_only_the_publisher_knows() -> 
     lines = [line for path in WORKFLOWS for line in path.read_text().splitlines() if PLACEHOLDER.search(line)]
     images = {re.search(r"(\S+)@sha256:0", line)[1] for line in lines}  # type: ignore[index]
 
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert images == {"debian:12", "python:3.13-slim"}
     assert [image for image in images if f"`{image}`" not in RELEASE_PAGE] == []
     assert f"{len(lines)} places" in RELEASE_PAGE
@@ -188,7 +188,7 @@ def test_renovate_finds_the_base_of_the_released_image() -> None:
 def test_a_job_in_a_container_may_mount_disks_and_start_containers() -> None:
     jobs = {name: job for path in WORKFLOWS for name, job in _jobs(path.name).items() if "container" in job}
 
-    assert set(jobs) == {"databases", "everything", "stress"}
+    assert set(jobs) == {"databases", "everything", "stress", "drill"}
     for job in jobs.values():
         assert "--privileged" in job["container"]["options"]
         # The layers of containers can't lie on the overlay of another one.
@@ -262,6 +262,12 @@ def test_every_python_is_there_where_the_whole_suite_runs() -> None:
 
     # Debian 12 has the first one itself.
     assert [each.split() for found in installed for each in found] == [PYTHONS[1:]] * len(jobs)
+
+
+def test_all_tests_run_by_themselves() -> None:
+    steps = [step.get("run", "") for path in WORKFLOWS for job in _jobs(path.name).values() for step in job["steps"]]
+
+    assert {"make test", "make stress RUNS=1", "make drill"} <= set(steps)
 
 
 def test_a_release_uses_no_long_lived_secret() -> None:
