@@ -137,6 +137,51 @@ async def test_the_audit_fails_with_a_library_that_is_vulnerable(
     assert ("PYSEC-2027-1" in done.stdout) == bool(status)
 
 
+@pytest.mark.external
+@pytest.mark.parametrize(
+    ("branch", "passed", "steps"),
+    [
+        ("main", Answer(b'{"total_count": 1}'), [0, 0]),
+        ("main", Answer(b'{"total_count": 0}'), [0, 1]),
+        ("main", Answer(b'{"message": "Not Found"}', status=404), [0, 22]),
+        ("other", Answer(b'{"total_count": 1}'), [1, 0]),
+    ],
+)
+async def test_only_a_commit_of_main_whose_tests_have_passed_is_released(
+    branch: str, passed: Answer, steps: list[int], tmp_path: Path
+) -> None:
+    clone = _clone_with_tag_on(branch, tmp_path)
+    scripts = [step["run"] for step in _jobs("release.yaml")["tested"]["steps"] if "run" in step]
+    runs = "/repos/feedmill/feedmill/actions/workflows/test.yaml/runs"
+
+    async with Web() as web:
+        asked = f"{runs}?event=push&status=success&head_sha={_git(clone, 'rev-parse', 'HEAD')}"
+        web.serve(asked, passed)
+        variables = {"GITHUB_API_URL": web.url(""), "GITHUB_REPOSITORY": "feedmill/feedmill", "TOKEN": "abc"}
+        done = [await asyncio.to_thread(_run, script, clone, **variables) for script in scripts]
+
+        assert [each.returncode for each in done] == steps, done
+        assert [seen.headers["authorization"] for seen in web.seen(asked)] == ["Bearer abc"]
+    assert {name for name, job in _jobs("release.yaml").items() if "needs" not in job} == {"tested"}
+
+
+def _clone_with_tag_on(branch: str, folder: Path) -> Path:
+    """A copy of a project as `actions/checkout` leaves it, at a tag on that branch."""
+    origin, clone = folder / "origin", folder / "clone"
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", origin], check=True)
+    commit = ("-c", "user.name=Alice", "-c", "user.email=alice@example.org", "commit", "--quiet", "--allow-empty")
+    _git(origin, *commit, "--message=first")
+    _git(origin, "checkout", "--quiet", "-B", branch)
+    _git(origin, *commit, "--message=second")
+    _git(origin, "tag", "v9.8.7")
+    subprocess.run(["git", "clone", "--quiet", "--branch=v9.8.7", origin, clone], check=True, capture_output=True)
+    return clone
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def _run(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs a step of a workflow, with the Python of the tests as `python`."""
     environment = os.environ | {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"} | variables
