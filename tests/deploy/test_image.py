@@ -1,20 +1,33 @@
-"""The image, really built and started: locked down, healthy, stopped in order, replaced without loss."""
+"""The image, really built and started: locked down, healthy, stopped in order, upgraded without loss."""
 
 import asyncio
 import os
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from feedmill import __version__
+from tests.deploy.wheel import NEXT_SCHEMA, NEXT_VERSION, build_next_wheel
 from tests.scripted_web.server import Answer, Web
 from tests.services.containers import IMAGE, Container, Engine
 from tests.services.server import free_port
 from tests.waiting import wait_until
 
 USER = 10001
+NEXT_IMAGE = "localhost/feedmill-next"
+# The image as it is, with the package of the next version in the place of this one. Ours has no pip.
+NEXT_DOCKERFILE = f"""FROM {IMAGE}
+USER 0
+COPY *.whl /
+RUN python3 -m venv /pip \\
+ && /pip/bin/pip --python /opt/feedmill/bin/python install --quiet --no-index --no-deps /*.whl
+USER {USER}
+"""
 FEED = b"""<rss version="2.0"><channel><title>Harbour birds</title>
 <item><guid>1</guid><title>A grey heron</title><description>By the lock.</description></item></channel></rss>"""
 
@@ -25,10 +38,22 @@ class Installed:
     def __init__(self, engine: Engine, volume: Path) -> None:
         self._engine, self._volume, self._port = engine, volume, free_port()
 
-    def start(self) -> Container:
+    @property
+    def schema(self) -> int:
+        """The last migration of the database in the volume."""
+        with closing(sqlite3.connect(self._volume / "feedmill.db")) as db:
+            [(version,)] = db.execute("SELECT max(version) FROM migrations WHERE applied_at IS NOT NULL")
+        return int(version)
+
+    def build_next_image(self, folder: Path) -> None:
+        shutil.copy(build_next_wheel(folder / "wheel"), folder)
+        (folder / "Dockerfile").write_text(NEXT_DOCKERFILE)
+        self._engine.build_from(folder, NEXT_IMAGE)
+
+    def start(self, image: str = IMAGE) -> Container:
         settings = {"PORT": self._port, "LISTEN": "127.0.0.1", "ALLOW_PRIVATE": "127.0.0.0/8"}
         variables = [f"--env=FEEDMILL_{name}={value}" for name, value in settings.items()]
-        container = self._engine.start(f"--volume={self._volume}:/data", *variables, IMAGE)
+        container = self._engine.start(f"--volume={self._volume}:/data", *variables, image)
         wait_until(container.is_healthy, otherwise="the container is not healthy")
         return container
 
@@ -45,7 +70,11 @@ def installed(container_engine: Any, tmp_path: Path) -> Iterator[Installed]:
 # One test, because the image takes a minute to build, and each test may be run by another worker. The build downloads
 # its libraries, and waits for that.
 @pytest.mark.timeout(1800)
-async def test_it_serves_as_nobody_and_is_stopped_killed_and_replaced_without_loss(installed: Installed) -> None:
+async def test_it_serves_as_nobody_and_is_stopped_upgraded_and_killed_without_loss(
+    installed: Installed, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await asyncio.to_thread(installed.build_next_image, tmp_path_factory.mktemp("next"))
+
     async with Web() as web:
         await asyncio.to_thread(_live, installed, web.serve("/feed", Answer(FEED)))
 
@@ -58,12 +87,14 @@ def _live(installed: Installed, url: str) -> None:
     assert first.stop() == 0, first.logs()
     first.remove()
 
-    second = installed.start()
-    _check_content(second, url)
-    second.kill()
-    second.remove()
+    upgraded = installed.start(NEXT_IMAGE)
+    assert upgraded.run("feedmill", "--version") == f"feedmill {NEXT_VERSION}\n"
+    assert installed.schema == NEXT_SCHEMA
+    _check_content(upgraded, url)
+    upgraded.kill()
+    upgraded.remove()
 
-    third = installed.start()
+    third = installed.start(NEXT_IMAGE)
     _check_content(third, url)
 
 
