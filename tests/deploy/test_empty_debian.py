@@ -1,4 +1,7 @@
-"""The life of an installation on an empty Debian 12, with the commands of `docs/running/install.md`."""
+"""The life of an installation on an empty Debian 12, with the commands of `docs/running/install.md`.
+
+How many seconds each step took is a property of the test in the report that `pytest --junit-xml=FILE` writes.
+"""
 
 import asyncio
 import hashlib
@@ -9,7 +12,7 @@ import sqlite3
 import tomllib
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -44,10 +47,14 @@ CONTENT = {
 
 
 @pytest.fixture
-def machine(debian_engine: Any, wheel: Path, tmp_path: Path) -> Iterator[DebianMachine]:
+def machine(
+    debian_engine: Any, wheel: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> Iterator[DebianMachine]:
     with debian_machine(debian_engine, tmp_path, FEEDMILL_ALLOW_PRIVATE="127.0.0.0/8") as machine:
         machine.offer(wheel)
         yield machine
+    for step, seconds in machine.seconds.items():
+        record_property(step, f"{seconds:.1f}")
 
 
 # It installs the package from the Internet, and waits for that.
@@ -59,8 +66,6 @@ async def test_the_page_installs_serves_upgrades_backs_up_restores_and_removes(
 
     async with Web() as web:
         await asyncio.to_thread(_live, machine, web.serve("/feed", Answer(FEED)), next_wheel)
-
-    print(*(f"{name:10} {seconds:6.1f} s" for name, seconds in machine.seconds.items()), sep="\n")
 
 
 @pytest.mark.drill
@@ -89,7 +94,6 @@ def test_a_tool_installs_upgrades_and_removes(
         machine.type(remove)
     assert sorted(path.name for path in (machine.home / ".local/bin").iterdir()) == [tool]
     assert _digests(machine.home / ".local/share/feedmill") == kept
-    print(machine.seconds)
 
 
 @pytest.mark.drill
@@ -107,7 +111,6 @@ def test_every_extra_is_installed_without_a_compiler(machine: DebianMachine, whe
         machine.type("~/feedmill/bin/feedmill migrate && ~/feedmill/bin/feedmill doctor")
 
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(extras)
-    print(machine.seconds)
 
 
 def _commands_of(tool: str) -> list[str]:
