@@ -6,9 +6,12 @@ from datetime import timedelta
 import pytest
 
 from feedmill.errors import NotFound
+from feedmill.library.entries.marks import apply_marks
 from feedmill.library.filters import try_filter as trying
 from feedmill.library.filters.conditions import BadCondition
 from feedmill.library.filters.try_filter import FilterTrial, next_window, try_filter
+from feedmill.library.subscriptions.change_subscription import unsubscribe
+from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.filters.entry_filter import ALL_FEEDS, FilterScope, ScopeKind
 from feedmill.model.user import User
 from feedmill.store.database import Database
@@ -133,6 +136,21 @@ async def test_many_matches_are_counted_by_the_index(stored: Stored, monkeypatch
     trial = await stored.try_it("kilns -wool")
 
     assert (trial.total, [(feed.title, feed.count) for feed in trial.feeds]) == (2, [("pots", 2)])
+
+
+async def test_matches_in_a_feed_that_was_left_do_not_end_the_count(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "FEW", 1)
+    left = await stored.library.feed("left")
+    subscription = await stored.library.subscribe(stored.alice, left)
+    [kept] = await stored.library.arrive(left, "kilns that alice keeps", at=NOW)
+    await apply_marks(stored.db, stored.alice.id, [kept], EntryMarks(starred=True), NOW)
+    await unsubscribe(stored.db, stored.alice.id, subscription)
+
+    trial = await stored.try_it("kilns")
+
+    assert (trial.total, trial.is_complete) == (3, True)
 
 
 async def test_many_matches_are_counted_in_windows_until_time_is_up(

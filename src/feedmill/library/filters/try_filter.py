@@ -97,10 +97,10 @@ async def count_stored_matches(
     deadline = time.monotonic() + limit.total_seconds()
     if search.unindexed is not None or not is_found_by_words(db, search.indexed):
         return await _count_until(db, user_id, search, deadline)
-    newest = (await find_stored_matches(db, user_id, search, FEW)).matching
-    ids = [key.entry_id for key in newest]
-    if len(newest) < FEW:
-        return StoredCounts(Counter(key.feed_id for key in newest), ids)
+    newest = await find_stored_matches(db, user_id, search, FEW)
+    ids = [key.entry_id for key in newest.matching]
+    if len(newest.found) < FEW:
+        return StoredCounts(Counter(key.feed_id for key in newest.matching), ids)
     return await _count_in_windows(db, user_id, search, ids, deadline)
 
 
