@@ -1,11 +1,12 @@
 """A filter is applied to stored entries as a job, in chunks; a job can be killed at any point, run twice and undone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import select, text
+from structlog.testing import capture_logs
 
 from feedmill.errors import NotFound, StatementRefused
 from feedmill.i18n.messages import Message
@@ -384,6 +385,17 @@ class RefusingDatabase(FailingDatabase):
         return await self.inner.batch(steps)
 
 
+@dataclass
+class AddingDatabase(FailingDatabase):
+    """A database that gets one more step with what a filter writes to entries."""
+
+    added: Step = field(kw_only=True)
+
+    async def batch(self, steps: list[Step]) -> list[int]:
+        is_chunk = any(step.statement is HITS for step in steps)
+        return await self.inner.batch([*steps, self.added] if is_chunk else steps)
+
+
 async def fail_attempts(stored: Stored, number: int) -> None:
     refusing = RefusingDatabase(stored.db, 0, after=False)
     for _ in range(number):
@@ -467,6 +479,20 @@ async def test_a_worker_that_lost_its_job_writes_nothing(stored: Stored) -> None
     assert await stored.starred(stored.alice) == []
     done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
     assert (done.status, done.looked_at) == ("done", 5)
+
+
+async def test_a_violated_constraint_of_a_chunk_is_a_failure_and_no_lost_job(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    added = Step(filter_effects.update().values(filter_id=None))
+
+    with capture_logs() as logged:
+        await stored.worker(AddingDatabase(stored.db, 0, False, added=added)).work()  # type: ignore[arg-type]
+
+    tried = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert [line["event"] for line in logged if line["event"].startswith("filter_job")] == ["filter_job_attempt_failed"]
+    assert tried.status == "running"
+    assert "filter_id" in str(tried.last_error)
 
 
 async def test_two_users_jobs_take_turns(stored: Stored) -> None:

@@ -78,6 +78,7 @@ _changed = select(func.count(filter_effects.c.entry_id.distinct())).where(
 )
 COUNT_CHANGED = _the_claimed.values(changed=_job.changed + _changed.scalar_subquery())
 _still_claimed = _the_claimed.where(_job.claim_token == bindparam("token"))
+STILL_CLAIMED = select(_job.id).where(_job.id == bindparam("job"), _job.claim_token == bindparam("token"))
 FINISH = _still_claimed.values(status="done", **_ended)
 # It stays claimed, and is tried again when the lease ends.
 RECORD_ERROR = _still_claimed.values(last_error=bindparam("reason"))
@@ -165,7 +166,7 @@ async def take_filter_job(db: Database, now: datetime) -> ClaimedFilterJob | Non
 async def advance_filter_job(
     db: Database, job: ClaimedFilterJob, progress: ChunkProgress, until: datetime, steps: Sequence[Step]
 ) -> ClaimedFilterJob:
-    """Runs the steps of a chunk and moves the job on, in one batch; raises `FilterJobLost`."""
+    """Runs the steps of a chunk and moves the job on, in one batch; raises `FilterJobLost` if its claim is lost."""
     row = {
         "job": job.id,
         "token": job.token,
@@ -178,6 +179,8 @@ async def advance_filter_job(
     try:
         await db.batch([Step(ADVANCE, row), *steps])
     except ConstraintViolated as error:
+        if await db.query(STILL_CLAIMED, {"job": job.id, "token": job.token}):
+            raise
         raise FilterJobLost(f"filter job {job.id}: {error}") from error
     return job._replace(chunk_start=progress.chunk_start, attempts=1)
 
