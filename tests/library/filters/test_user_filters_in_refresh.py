@@ -376,6 +376,23 @@ async def test_hidden_labelled_and_pooled_entries_are_taken_back(readers: Reader
     assert await env.rows(entry_labels) == await env.rows(pool_items) == await env.rows(filter_effects) == []
 
 
+async def test_an_undo_leaves_in_a_pool_what_another_user_sends_there_too(readers: Readers) -> None:
+    env, both = readers.env, (readers.alice, readers.bob)
+    group = await add_group(env.db, "news", PoolRule(no_entries=True), PoolOptions(), PoolOptions(), env.now)
+    for user in both:
+        await grant_access(env.db, group, user, Actor(), env.now, PoolRight.FILL)
+        await readers.filter(user, "kilns", FilterActions(pool_group_ids=(group.id,)))
+    await readers.arrive(item("kilns", "clay"))
+    kilns = (await readers.ids())["kilns"]
+
+    left = []
+    for user in both:
+        await undo_effect(env.db, user.id, kilns, FilterAction.POOL, group.id, env.now)
+        left.append(sorted(row["kind"] for row in await env.rows(pool_items)))
+
+    assert left == [["contents", "titles"], []]
+
+
 WHOLE = EntryScope()
 
 

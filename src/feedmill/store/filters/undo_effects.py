@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, exists, select
 from sqlalchemy.sql import Executable
 
 from feedmill.model.filters.entry_filter import FilterAction
@@ -18,7 +18,16 @@ from feedmill.store.columns import Id, Word
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.unread_changes import unread_changes
-from feedmill.store.schema import entries, entry_labels, filter_effects, pool_items, service_saves, states, unread
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    filter_effects,
+    pool_groups,
+    pool_items,
+    service_saves,
+    states,
+    unread,
+)
 
 _effect = filter_effects.c
 _of_action = and_(
@@ -41,11 +50,21 @@ _change = (
 UNLABEL = entry_labels.delete().where(
     entry_labels.c.label_id == bindparam("target"), entry_labels.c.entry_id.in_(_entry_ids)
 )
+# Undos of several users wait for one another: otherwise each would leave the item to the other.
+LOCK_GROUP = select(pool_groups.c.id).where(pool_groups.c.id == bindparam("target")).with_for_update()
+_other = filter_effects.alias("other")
+_sent_by_others = exists().where(
+    _other.c.user_id != bindparam("of_user"),
+    _other.c.action == FilterAction.POOL,
+    _other.c.entry_id == pool_items.c.entry_id,
+    _other.c.target_id == pool_items.c.group_id,
+)
 # What was handed out stays handed out.
 DROP_FROM_POOL = pool_items.delete().where(
     pool_items.c.group_id == bindparam("target"),
     pool_items.c.entry_id.in_(_entry_ids),
     pool_items.c.status == PoolItemState.AVAILABLE,
+    ~_sent_by_others,
 )
 # What was sent, or is being sent, stays with the service.
 DROP_SAVES = service_saves.delete().where(
@@ -61,7 +80,7 @@ UNDO: dict[FilterAction, tuple[Executable, ...]] = {
     FilterAction.STAR: (_change.values(starred_at=None),),
     FilterAction.LATER: (_change.values(later_at=None, later_until=None),),
     FilterAction.LABEL: (UNLABEL, _change),
-    FilterAction.POOL: (DROP_FROM_POOL,),
+    FilterAction.POOL: (LOCK_GROUP, DROP_FROM_POOL),
     FilterAction.SAVE: (DROP_SAVES,),
     FilterAction.RAISE: (),
 }
