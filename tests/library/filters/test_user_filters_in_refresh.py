@@ -393,6 +393,21 @@ async def test_an_undo_leaves_in_a_pool_what_another_user_sends_there_too(reader
     assert left == [["contents", "titles"], []]
 
 
+async def test_nothing_is_shown_of_a_label_that_its_owner_deleted(readers: Readers) -> None:
+    env, alice, bob = readers.env, readers.alice, readers.bob
+    label, other = await ensure_label(env.db, alice.id, "work"), await ensure_label(env.db, bob.id, "work")
+    await readers.filter(alice, "kilns", FilterActions(star=True, label_ids=(label,)))
+    await readers.filter(bob, "kilns", FilterActions(label_ids=(other,)))
+    await readers.arrive(item("kilns"))
+
+    with pytest.raises(NotFound):
+        await drop_label(env.db, alice.id, other)
+    await drop_label(env.db, alice.id, label)
+
+    assert await readers.effects(alice) == [("kilns", FilterAction.STAR, "kilns")]
+    assert await readers.effects(bob) == [("kilns", FilterAction.LABEL, "kilns")]
+
+
 WHOLE = EntryScope()
 
 

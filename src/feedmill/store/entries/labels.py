@@ -8,9 +8,10 @@ from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.i18n.messages import Message
 from feedmill.i18n.natural_order import natural_key
 from feedmill.model.entry_marks import EntryLabel, UserLabel
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
-from feedmill.store.schema import entries, entry_labels, labels
+from feedmill.store.schema import entries, entry_labels, filter_effects, labels
 
 _of_user = labels.c.user_id == bindparam("of_user")
 _entry_count = select(func.count()).where(entry_labels.c.label_id == labels.c.id).scalar_subquery()
@@ -22,6 +23,12 @@ ADD = insert(labels, "user_id", "name")
 _the_label = (_of_user, labels.c.id == bindparam("label_id"))
 RENAME = labels.update().where(*_the_label).values(name=bindparam("new_name"))
 DROP = labels.delete().where(*_the_label)
+# An effect names its label by id alone.
+FORGET_EFFECTS = filter_effects.delete().where(
+    filter_effects.c.user_id == bindparam("of_user"),
+    filter_effects.c.action == FilterAction.LABEL,
+    filter_effects.c.target_id == bindparam("label_id"),
+)
 
 _some = select(labels.c.id).where(_of_user, one_of(labels.c.id, "label_ids"))
 COUNT_SOME = select(func.count().label("n")).select_from(_some.subquery("some"))
@@ -65,8 +72,12 @@ async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> 
 
 
 async def drop_label(db: Database, user_id: int, label_id: int) -> bool:
-    """Deletes the label and removes it from its entries. False when the user has no such label."""
-    [dropped] = await db.batch([Step(DROP, {"of_user": user_id, "label_id": label_id})])
+    """Deletes the label and removes it from its entries, also what filters did with it.
+
+    False when the user has no such label.
+    """
+    key = {"of_user": user_id, "label_id": label_id}
+    dropped, _ = await db.batch([Step(DROP, key), Step(FORGET_EFFECTS, key)])
     return dropped == 1
 
 
