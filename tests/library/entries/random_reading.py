@@ -378,8 +378,10 @@ class RandomReading:
         reader = await self._request()
         if own := await filters_of_user(self.env.db, reader.user.id):
             db, user_id, chosen, now = self.env.db, reader.user.id, self.random.choice(own).id, self.env.now
-            await enable_filter(db, user_id, chosen, now, enabled=self.random.random() < 0.5)
-            await self.random.choice((apply_backwards, revert_filter))(db, user_id, chosen, now)
+            is_on, applies = self.random.random() < 0.5, self.random.random() < 0.5
+            await enable_filter(db, user_id, chosen, now, enabled=is_on)
+            # One that is off can't be applied.
+            await (apply_backwards if is_on and applies else revert_filter)(db, user_id, chosen, now)
             # The job runs after others have published.
             await self._publish()
             await self._work()

@@ -14,7 +14,13 @@ from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.filters import filter_jobs as jobs
 from feedmill.library.filters.effects import effects_of_entries
-from feedmill.library.filters.manage_filters import change_filter, create_filter, delete_filter, find_filter
+from feedmill.library.filters.manage_filters import (
+    change_filter,
+    create_filter,
+    delete_filter,
+    enable_filter,
+    find_filter,
+)
 from feedmill.library.filters.mutes import mute
 from feedmill.library.filters.work_on_jobs import MAX_ATTEMPTS, FilterJobWorker
 from feedmill.model.entry_marks import EntryMarks
@@ -22,8 +28,8 @@ from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, Filte
 from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.archive.database_load import end_loading
 from feedmill.store.database import Database, Params, Row, Step
-from feedmill.store.filters.apply_to_stored import HITS
-from feedmill.store.filters.filter_jobs import FilterJobLost, take_filter_job
+from feedmill.store.filters.apply_to_stored import HITS, StoredMatches, steps_to_apply
+from feedmill.store.filters.filter_jobs import FilterJobLost, start_filter_job, take_filter_job
 from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, entry_labels, filter_effects, filter_jobs, filters, states, unread, users
@@ -42,6 +48,7 @@ class Stored:
     library: SmallLibrary
     alice: User
     bob: User
+    feed: int
     ids: dict[str, int]
     now: datetime = NOW
 
@@ -54,7 +61,7 @@ class Stored:
         await library.subscribe(bob, feed)
         titles = [f"kilns {number}" for number in range(1, 6)]
         found = await library.arrive(feed, *titles, "glaze")
-        return cls(db, library, alice, bob, dict(zip([*titles, "glaze"], found, strict=True)))
+        return cls(db, library, alice, bob, feed, dict(zip([*titles, "glaze"], found, strict=True)))
 
     def worker(self, db: Database | None = None, **more: Any) -> FilterJobWorker:
         return FilterJobWorker(db or self.db, clock=lambda: self.now, chunk_size=CHUNK, **more)
@@ -301,6 +308,147 @@ async def test_a_change_of_the_filter_ends_the_job_that_applies_it(stored: Store
 
     assert (await jobs.find_filter_job(stored.db, stored.alice.id, job.id)).status == "cancelled"
     assert await stored.starred(stored.alice) == ["kilns 4", "kilns 5"]
+
+
+async def half_applied(stored: Stored) -> tuple[EntryFilter, int]:
+    """A filter of Alice's, and the job that has applied it to two of five entries."""
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.worker(turn=timedelta(0)).work()
+    return own, job.id
+
+
+async def test_turning_a_filter_off_ends_the_job_that_applies_it(stored: Stored) -> None:
+    own, job_id = await half_applied(stored)
+
+    await enable_filter(stored.db, stored.alice.id, own.id, stored.now, enabled=False)
+    await stored.work()
+
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, job_id)).status == "cancelled"
+    assert await stored.starred(stored.alice) == ["kilns 4", "kilns 5"]
+
+
+async def test_nothing_is_left_of_a_job_when_its_filter_is_turned_off_and_reverted(stored: Stored) -> None:
+    own, job_id = await half_applied(stored)
+
+    await enable_filter(stored.db, stored.alice.id, own.id, stored.now, enabled=False, revert=True)
+    await stored.work()
+
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, job_id)).status == "cancelled"
+    assert await stored.starred(stored.alice) == []
+
+
+async def test_a_revert_ends_the_job_that_applies_the_filter(stored: Stored) -> None:
+    own, job_id = await half_applied(stored)
+
+    await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.work()
+
+    assert (await jobs.find_filter_job(stored.db, stored.alice.id, job_id)).status == "cancelled"
+    assert await stored.starred(stored.alice) == []
+
+
+async def test_a_filter_that_is_off_is_not_applied(stored: Stored) -> None:
+    own, job_id = await half_applied(stored)
+    await enable_filter(stored.db, stored.alice.id, own.id, stored.now, enabled=False)
+
+    with pytest.raises(jobs.FilterIsOff):
+        await jobs.apply_backwards(stored.db, stored.alice.id, own.id, stored.now)
+    with pytest.raises(jobs.FilterIsOff):
+        await jobs.start_job_again(stored.db, stored.alice.id, job_id, stored.now)
+    # It was started while the filter was being turned off.
+    await start_filter_job(stored.db, stored.alice.id, own.id, "apply", stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == ["kilns 4", "kilns 5"]
+
+
+# --- reverts and other clocks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["revert", "off", "delete", "undo"])
+async def test_what_a_machine_with_a_later_clock_did_is_taken_back_too(stored: Stored, way: str) -> None:
+    stored.now = NOW + DAY
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+
+    match way:
+        case "revert":
+            await jobs.revert_filter(stored.db, stored.alice.id, own.id, NOW)
+        case "off":
+            await enable_filter(stored.db, stored.alice.id, own.id, NOW, enabled=False, revert=True)
+        case "delete":
+            await delete_filter(stored.db, stored.alice.id, own.id, NOW, revert=True)
+        case "undo":
+            await jobs.undo_job(stored.db, stored.alice.id, job.id, NOW)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == []
+    assert await stored.effects(stored.alice) == 0
+
+
+async def star_new_entries(stored: Stored, own: EntryFilter, *titles: str) -> None:
+    """New entries, on which the filter acts as in a refresh."""
+    added = await stored.library.arrive(stored.feed, *titles)
+    stored.ids |= dict(zip(titles, added, strict=True))
+    matches = StoredMatches(own.id, own.user_id, added)
+    await stored.db.batch(steps_to_apply(matches, own.actions.targets, stored.now, stored.now))
+
+
+async def half_reverted(stored: Stored) -> EntryFilter:
+    """A filter that is on, and of whose work two entries of five are taken back; then it starred another."""
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.worker(turn=timedelta(0)).work()
+    stored.now += timedelta(seconds=1)
+    await star_new_entries(stored, own, "kilns 6")
+    return own
+
+
+async def test_a_revert_leaves_what_the_filter_does_while_it_runs(stored: Stored) -> None:
+    await half_reverted(stored)
+
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == ["kilns 6"]
+
+
+async def test_a_second_revert_takes_back_what_came_during_the_first(stored: Stored) -> None:
+    own = await half_reverted(stored)
+
+    await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == []
+    assert await jobs.running_filter_jobs(stored.db, stored.alice.id) == []
+
+
+async def test_a_revert_leaves_what_a_later_job_does(stored: Stored) -> None:
+    own = await half_reverted(stored)
+
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.work()
+
+    assert {"kilns 1", "kilns 2", "kilns 6"} <= set(await stored.starred(stored.alice))
+
+
+async def test_a_deleted_filter_is_reverted_as_long_as_something_is_left_of_its_work(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "kilns", STAR)
+    await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    await stored.work()
+    await delete_filter(stored.db, stored.alice.id, own.id, stored.now)
+
+    with pytest.raises(NotFound):
+        await jobs.revert_filter(stored.db, stored.bob.id, own.id, stored.now)
+    await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
+    await stored.work()
+
+    assert await stored.starred(stored.alice) == []
+    with pytest.raises(NotFound):
+        await jobs.revert_filter(stored.db, stored.alice.id, own.id, stored.now)
 
 
 # --- killed and run twice -----------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ Change = Callable[[Database, int, int], Awaitable[object]]
 CHANGES: dict[str, Change] = {
     "added": lambda db, user, _: store.add_filter(db, user, FilterKind.FILTER, KILNS, None, NOW),
     "saved": lambda db, user, id: store.save_filter(db, user, id, KILNS, NOW),
-    "turned off": lambda db, user, id: store.enable_filter(db, user, id, enabled=False),
+    "turned off": lambda db, user, id: store.enable_filter(db, user, id, NOW, enabled=False),
     "muted for longer": lambda db, user, id: store.set_filter_expiry(db, user, id, NOW + timedelta(days=1)),
     "deleted": lambda db, user, id: store.delete_filter(db, user, id, NOW),
     "ordered": lambda db, user, id: store.order_filters(db, user, [id]),
@@ -101,7 +101,7 @@ async def test_a_plan_is_made_once_for_each_version(db: Database) -> None:
     [first] = await plans_of(db, [before], cache)
 
     [second] = await plans_of(db, [before], cache)
-    await store.enable_filter(db, user.id, own.id, enabled=False)
+    await store.enable_filter(db, user.id, own.id, NOW, enabled=False)
     [third] = await plans_of(db, [await subscriber(db, user)], cache)
 
     assert second is first

@@ -6,13 +6,20 @@ from datetime import datetime
 
 from feedmill.errors import Conflict, NotFound
 from feedmill.i18n.messages import Message
-from feedmill.library.filters.manage_filters import find_filter
+from feedmill.library.filters.manage_filters import find_filter, no_such_filter
 from feedmill.model.filters.filter_history import FilterJob
 from feedmill.store.database import Database
 from feedmill.store.filters import filter_jobs as store
+from feedmill.store.filters.filters import can_be_reverted
 
 # Seconds between two looks at a job that is watched.
 PROGRESS_INTERVAL = 0.2
+
+
+class FilterIsOff(Conflict):
+    """A filter that is off is not applied, neither to new entries nor to stored ones."""
+
+    code = "filter_is_off"
 
 
 class NothingToUndo(Conflict):
@@ -28,8 +35,9 @@ class NothingToRepeat(Conflict):
 
 
 async def apply_backwards(db: Database, user_id: int, filter_id: int, now: datetime) -> FilterJob:
-    """Starts to apply the filter to the user's stored entries, or joins the job that does."""
-    await find_filter(db, user_id, filter_id)
+    """Starts to apply the filter to the user's stored entries, or joins the job that does; raises `FilterIsOff`."""
+    if not (await find_filter(db, user_id, filter_id)).enabled:
+        raise FilterIsOff(Message("error.filter_is_off"))
     return await store.start_filter_job(db, user_id, filter_id, "apply", now)
 
 
@@ -42,8 +50,12 @@ async def undo_job(db: Database, user_id: int, job_id: int, now: datetime) -> Fi
 
 
 async def revert_filter(db: Database, user_id: int, filter_id: int, now: datetime) -> FilterJob:
-    """Starts to take back all that the filter changed, as far as the user has not changed it since."""
-    await find_filter(db, user_id, filter_id)
+    """Starts to take back all that the filter changed, as far as the user has not changed it since.
+
+    Also of a deleted filter, as long as something is left of what it did; else `NotFound`.
+    """
+    if not await can_be_reverted(db, user_id, filter_id):
+        raise no_such_filter()
     return await store.start_filter_job(db, user_id, filter_id, "revert", now)
 
 
@@ -52,6 +64,8 @@ async def start_job_again(db: Database, user_id: int, job_id: int, now: datetime
     job = await find_filter_job(db, user_id, job_id)
     if not job.can_start_again:
         raise NothingToRepeat(Message("error.filter_job_not_repeatable"))
+    if job.kind == "apply":
+        return await apply_backwards(db, user_id, job.filter_id, now)
     return await store.start_filter_job(db, user_id, job.filter_id, job.kind, now, undoes=job.undoes_job_id)
 
 

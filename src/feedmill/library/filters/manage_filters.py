@@ -83,8 +83,8 @@ async def order_filters(db: Database, user_id: int, filter_ids: Sequence[int]) -
 async def enable_filter(
     db: Database, user_id: int, filter_id: int, now: datetime, *, enabled: bool, revert: bool = False
 ) -> FilterJob | None:
-    """Turns the filter on or off; with `revert`, the job that takes back all that it did."""
-    if not await store.enable_filter(db, user_id, filter_id, enabled=enabled):
+    """Turns the filter on, or off, which ends a job that applies it; with `revert`, the job that takes back all."""
+    if not await store.enable_filter(db, user_id, filter_id, now, enabled=enabled):
         raise no_such_filter()
     return await start_filter_job(db, user_id, filter_id, "revert", now) if revert else None
 

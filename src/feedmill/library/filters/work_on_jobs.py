@@ -118,7 +118,7 @@ class FilterJobWorker:
 
     async def _applying(self, job: ClaimedFilterJob) -> ChunkWork:
         own = await filter_of(self.db, job.user_id, job.filter_id)
-        search = await self._search(own) if own is not None else None
+        search = await self._search(own) if own is not None and own.enabled else None
         if own is None or search is None:
             return _nothing_left
         return partial(self._apply_chunk, own, search)
@@ -159,18 +159,27 @@ class FilterJobWorker:
         return await image_task_steps(self.db, wanting, now)
 
     async def _undoing(self, job: ClaimedFilterJob) -> ChunkWork:
-        wanted = EffectsToUndo(job.user_id, job.filter_id, job.created_at, job.undoes_job_id)
-        return partial(self._undo_chunk, wanted)
+        wanted = EffectsToUndo(job.user_id, job.filter_id, job.id, job.undoes_job_id)
+        own = await filter_of(self.db, job.user_id, job.filter_id)
+        goes_on = job.kind == "revert" and own is not None and own.enabled
+        return partial(self._undo_chunk, wanted, goes_on)
 
-    async def _undo_chunk(self, wanted: EffectsToUndo, job: ClaimedFilterJob) -> ClaimedFilterJob | None:
-        """Takes back the next effects; None when there are none left."""
-        if not job.chunk_start:
-            job = job._replace(total=await count_affected_entries(self.db, wanted))
-        effects = await next_effects(self.db, wanted, int(job.chunk_start or 0), self.chunk_size)
+    async def _undo_chunk(self, wanted: EffectsToUndo, goes_on: bool, job: ClaimedFilterJob) -> ClaimedFilterJob | None:
+        """Takes back the next effects; None when there are none left.
+
+        What the filter does with newer entries stays if it `goes_on`. The place is the next entry, and then the last.
+        """
+        first, _, last = job.chunk_start.partition(":")
+        if not first:
+            affected = await count_affected_entries(self.db, wanted)
+            job, last = job._replace(total=affected.number), str(affected.last_id) if goes_on else ""
+        if last:
+            wanted = wanted._replace(last_entry_id=int(last))
+        effects = await next_effects(self.db, wanted, int(first or 0), self.chunk_size)
         if not effects:
             return None
         now, entry_ids = self.clock(), {effect.entry_id for effect in effects}
-        progress = ChunkProgress(str(effects[-1].entry_id), len(entry_ids), len(entry_ids))
+        progress = ChunkProgress(f"{effects[-1].entry_id}:{last}", len(entry_ids), len(entry_ids))
         steps = steps_to_undo(job.user_id, effects, now)
         return await advance_filter_job(self.db, job, progress, now + LEASE, steps)
 

@@ -52,8 +52,10 @@ HITS = (
 _of_job = (
     _own,
     _effect.filter_id == bindparam("of_filter"),
-    _effect.at <= bindparam("until"),
     or_(bindparam("job", type_=Id).is_(None), _effect.job_id == bindparam("job", type_=Id)),
+    # Not by time: the clocks of two machines differ.
+    or_(_effect.job_id.is_(None), _effect.job_id < bindparam("before_job", type_=Id)),
+    or_(bindparam("last", type_=Id).is_(None), _effect.entry_id <= bindparam("last", type_=Id)),
 )
 # Of the entries from `first` on, so that those of other jobs are not read again and again.
 NEXT = (
@@ -62,7 +64,9 @@ NEXT = (
     .order_by(_effect.entry_id)
     .limit(bindparam("most", type_=Integer))
 )
-COUNT = select(func.count(_effect.entry_id.distinct()).label("n")).where(*_of_job)
+COUNT = select(
+    func.count(_effect.entry_id.distinct()).label("number"), func.max(_effect.entry_id).label("last_id")
+).where(*_of_job)
 
 
 class StoredHit(NamedTuple):
@@ -85,12 +89,23 @@ async def hits_of_filter(db: Database, user_id: int, filter_id: int, before: int
 
 
 class EffectsToUndo(NamedTuple):
-    """The effects of a filter up to a time; those of one job alone, if it is given."""
+    """The effects of a filter; those of one job alone, and on entries up to one, if these are given.
+
+    Those of jobs that were started after `before_job`, which takes them back, are left out.
+    """
 
     user_id: int
     filter_id: int
-    until: str
+    before_job: int
     job_id: int | None = None
+    last_entry_id: int | None = None
+
+
+class AffectedEntries(NamedTuple):
+    """How many entries have effects, and the newest of them; 0 without any."""
+
+    number: int
+    last_id: int
 
 
 async def next_effects(db: Database, wanted: EffectsToUndo, first_entry_id: int, most: int) -> list[EffectKey]:
@@ -99,17 +114,18 @@ async def next_effects(db: Database, wanted: EffectsToUndo, first_entry_id: int,
     return [EffectKey(row["entry_id"], FilterAction(row["action"]), row["target_id"]) for row in rows]
 
 
-async def count_affected_entries(db: Database, wanted: EffectsToUndo) -> int:
+async def count_affected_entries(db: Database, wanted: EffectsToUndo) -> AffectedEntries:
     [row] = await db.query(COUNT, _params(wanted))
-    return int(row["n"])
+    return AffectedEntries(int(row["number"]), int(row["last_id"] or 0))
 
 
 def _params(wanted: EffectsToUndo) -> dict[str, Any]:
     return {
         "of_user": wanted.user_id,
         "of_filter": wanted.filter_id,
-        "until": wanted.until,
+        "before_job": wanted.before_job,
         "job": wanted.job_id,
+        "last": wanted.last_entry_id,
     }
 
 

@@ -51,6 +51,11 @@ CANCEL = (
     .where(_own, _job.id == bindparam("job"), _job.status == "running")
     .values(status="cancelled", **_ended)
 )
+END = (
+    filter_jobs.update()
+    .where(_own, _job.filter_id == bindparam("of_filter"), one_of(_job.kind, "kinds"), _job.status == "running")
+    .values(status="cancelled", **_ended)
+)
 
 _due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"), ~_waits_for_index)
 WAITING = select(_job.id).where(_due).order_by(_job.next_attempt_at, _job.id).limit(bindparam("most", type_=Integer))
@@ -100,7 +105,6 @@ class ClaimedFilterJob(NamedTuple):
     undoes_job_id: int | None
     total: int
     chunk_start: str
-    created_at: str
     attempts: int
     last_error: str | None
 
@@ -116,7 +120,10 @@ class ChunkProgress(NamedTuple):
 async def start_filter_job(
     db: Database, user_id: int, filter_id: int, kind: FilterJobKind, now: datetime, undoes: int | None = None
 ) -> FilterJob:
-    """Starts a job, or joins the running one of the same kind and subject."""
+    """Starts a job, or joins the running one of the same kind and subject.
+
+    A revert joins none: it ends those that apply the filter, and an earlier revert, which may leave what came since.
+    """
     at, running_key = to_iso(now), f"{kind}:{filter_id}" + (f":{undoes}" if undoes else "")
     row = {
         "user_id": user_id,
@@ -127,11 +134,18 @@ async def start_filter_job(
         "created_at": at,
         "next_attempt_at": at,
     }
+    ended = [step_to_end_jobs(user_id, filter_id, ["apply", "revert"], now)] if kind == "revert" else []
     while True:
-        await db.batch([Step(START, row)])
+        await db.batch([*ended, Step(START, row)])
         # None is found if the running job has ended meanwhile; then try again.
         for found in await db.query(BY_KEY, {"running_key": running_key}):
             return _to_job(found)
+
+
+def step_to_end_jobs(user_id: int, filter_id: int, kinds: Sequence[FilterJobKind], now: datetime) -> Step:
+    """Ends the running jobs of these kinds of a filter; what they did stays."""
+    row = {"of_user": user_id, "of_filter": filter_id, "kinds": as_list(list(kinds)), "at": to_iso(now)}
+    return Step(END, row)
 
 
 async def filter_job_of(db: Database, user_id: int, job_id: int) -> FilterJob | None:

@@ -7,7 +7,7 @@ from secrets import token_hex
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, and_, bindparam, exists, func, select
+from sqlalchemy import Column, and_, bindparam, exists, func, or_, select
 
 from feedmill.model.filters.entry_filter import (
     EntryFilter,
@@ -22,8 +22,9 @@ from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.columns import Id
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
+from feedmill.store.filters.filter_jobs import step_to_end_jobs
 from feedmill.store.json_rows import as_rows, json_rows
-from feedmill.store.schema import filter_effects, filter_jobs, filters, users
+from feedmill.store.schema import filter_effects, filters, users
 
 _own = and_(filters.c.user_id == bindparam("of_user"), filters.c.deleted_at.is_(None))
 _the_filter = and_(_own, filters.c.id == bindparam("of_filter"))
@@ -43,16 +44,11 @@ SET_POSITIONS = (
 ENABLE = filters.update().where(_the_filter).values(enabled=bindparam("new_enabled"))
 SET_EXPIRY = filters.update().where(_the_filter).values(expires_at=bindparam("new_expires_at"), enabled=1)
 DELETE = filters.update().where(_the_filter).values(enabled=0, deleted_at=bindparam("now"))
-# What a running job applies must not change under it.
-END_JOBS = (
-    filter_jobs.update()
-    .where(
-        filter_jobs.c.user_id == bindparam("of_user"),
-        filter_jobs.c.filter_id == bindparam("of_filter"),
-        filter_jobs.c.kind == "apply",
-        filter_jobs.c.status == "running",
-    )
-    .values(status="cancelled", finished_at=bindparam("now"), running_key=None, claim_token=None)
+# Also a deleted one of whose work something is left.
+REVERTIBLE = select(filters.c.id).where(
+    filters.c.user_id == bindparam("of_user"),
+    filters.c.id == bindparam("of_filter"),
+    or_(filters.c.deleted_at.is_(None), exists().where(filter_effects.c.filter_id == filters.c.id)),
 )
 # The filters that processes have cached are out of date.
 SET_VERSION = (
@@ -98,15 +94,21 @@ async def add_filter(
 async def save_filter(db: Database, user_id: int, filter_id: int, draft: FilterDraft, now: datetime) -> bool:
     """Saves the filter as it is now, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {f"new_{name}": value for name, value in _row(draft).items()}
-    ended = Step(END_JOBS, _key(user_id, filter_id) | {"now": to_iso(now)})
+    ended = step_to_end_jobs(user_id, filter_id, ["apply"], now)
     changed, *_ = await db.batch([Step(CHANGE, row), ended, _step_to_set_version_for(user_id, filter_id)])
     return changed == 1
 
 
-async def enable_filter(db: Database, user_id: int, filter_id: int, *, enabled: bool) -> bool:
-    """False when the user has no such filter."""
+async def can_be_reverted(db: Database, user_id: int, filter_id: int) -> bool:
+    """Whether the user has such a filter, or had, and something is left of what it did."""
+    return bool(await db.query(REVERTIBLE, _key(user_id, filter_id)))
+
+
+async def enable_filter(db: Database, user_id: int, filter_id: int, now: datetime, *, enabled: bool) -> bool:
+    """Turns it on, or off, which ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"new_enabled": int(enabled)}
-    changed, _ = await db.batch([Step(ENABLE, row), _step_to_set_version_for(user_id, filter_id)])
+    ended = [] if enabled else [step_to_end_jobs(user_id, filter_id, ["apply"], now)]
+    changed, *_ = await db.batch([Step(ENABLE, row), *ended, _step_to_set_version_for(user_id, filter_id)])
     return changed == 1
 
 
@@ -120,7 +122,8 @@ async def set_filter_expiry(db: Database, user_id: int, filter_id: int, until: d
 async def delete_filter(db: Database, user_id: int, filter_id: int, now: datetime) -> bool:
     """Deletes the filter, and ends a job that applies it; False when the user has no such filter."""
     row = _key(user_id, filter_id) | {"now": to_iso(now)}
-    deleted, *_ = await db.batch([Step(DELETE, row), Step(END_JOBS, row), _step_to_set_version_for(user_id, filter_id)])
+    ended = step_to_end_jobs(user_id, filter_id, ["apply"], now)
+    deleted, *_ = await db.batch([Step(DELETE, row), ended, _step_to_set_version_for(user_id, filter_id)])
     return deleted == 1
 
 

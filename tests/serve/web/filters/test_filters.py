@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from feedmill.library.entries.labels import labels_of_user
-from feedmill.library.filters.filter_jobs import jobs_of_filter
+from feedmill.library.filters.filter_jobs import jobs_of_filter, running_filter_jobs
 from feedmill.library.filters.manage_filters import filters_of_user
 from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterKind, FilterScope, ScopeKind
@@ -92,6 +92,23 @@ async def test_a_filter_is_changed_and_stays_off_if_it_was_off(site: Site, alice
         False,
     )
     assert "This filter is off." in text_of(await alice.see(path))
+
+
+async def test_a_filter_that_is_off_is_saved_but_not_applied(site: Site, alice: Visitor) -> None:
+    path = (await alice.send("/filters/new", **FORM)).headers["location"]
+    before = await alice.see(path)
+    await alice.send(f"{path}/off")
+
+    saved = await alice.send(path, **FORM | {"name": "Other", "stored": "yes"})
+    page = await alice.see(path)
+
+    assert saved.status_code == 303
+    assert (await names(site, alice), await running_filter_jobs(site.app.db, (await alice.user(site)).id)) == (
+        ["Other"],
+        [],
+    )
+    apply = "//input[@name='stored'] | //form[contains(@action, '/apply')]"
+    assert (len(before.xpath(apply)), len(page.xpath(apply))) == (2, 0)
 
 
 @pytest.mark.parametrize(

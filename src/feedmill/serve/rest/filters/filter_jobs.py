@@ -83,7 +83,7 @@ async def try_new_filter(app: TheApp, who: Reader, body: TrialRequest) -> Respon
     return Response(msgspec.json.encode(trial), media_type="application/json")
 
 
-@router.post("/filters/{filter_id:int}/apply", status_code=202, responses=problem_responses(404))
+@router.post("/filters/{filter_id:int}/apply", status_code=202, responses=problem_responses(404, 409))
 async def apply_filter(app: TheApp, who: Writer, filter_id: PathId) -> FilterJobResponse:
     """Applies a filter to all stored entries, as a job; it notifies of none of them."""
     return FilterJobResponse.of(await own.apply_backwards(app.db, who.user.id, filter_id, datetime.now(UTC)))
@@ -91,7 +91,10 @@ async def apply_filter(app: TheApp, who: Writer, filter_id: PathId) -> FilterJob
 
 @router.post("/filters/{filter_id:int}/revert", status_code=202, responses=problem_responses(404))
 async def revert_filter(app: TheApp, who: Writer, filter_id: PathId) -> FilterJobResponse:
-    """Takes back all that a filter did, as a job; what you changed yourself since then stays."""
+    """Takes back all that a filter did, as a job; what you changed yourself since then stays.
+
+    Also of a filter that was deleted, as long as something is left of what it did.
+    """
     return FilterJobResponse.of(await own.revert_filter(app.db, who.user.id, filter_id, datetime.now(UTC)))
 
 

@@ -66,9 +66,14 @@ async def change_filter(app: TheApp, who: Writer, filter_id: PathId, changes: Fi
 
 
 @router.delete("/filters/{filter_id:int}", status_code=204, responses=problem_responses(404))
-async def delete_filter(app: TheApp, who: Writer, filter_id: PathId) -> None:
-    """Deletes a filter, a mute or a follow. What it did stays as it is, unless you revert it first."""
-    await own.delete_filter(app.db, who.user.id, filter_id, datetime.now(UTC))
+async def delete_filter(
+    app: TheApp,
+    who: Writer,
+    filter_id: PathId,
+    revert: Annotated[bool, Query(description="Takes back what it did, as a job.")] = False,
+) -> None:
+    """Deletes a filter, a mute or a follow. Without `revert`, what it did stays as it is."""
+    await own.delete_filter(app.db, who.user.id, filter_id, datetime.now(UTC), revert=revert)
 
 
 @router.post("/mutes", status_code=201, responses=problem_responses(404))

@@ -142,7 +142,7 @@ async def _save(
     except BadInput as error:
         wrong = error.field if error.field in ERRORS else "name"
         return form.with_error(wrong, ERRORS[wrong])
-    if form.is_for_stored:
+    if form.is_for_stored and saved.enabled:
         await apply_backwards(app.db, caller.user.id, saved.id, now)
     return saved
 
