@@ -21,10 +21,18 @@ from feedmill.library.filters.manage_filters import (
     enable_filter,
     find_filter,
 )
-from feedmill.library.filters.mutes import mute
+from feedmill.library.filters.mutes import FilterPeriod, follow, mute
 from feedmill.library.filters.work_on_jobs import MAX_ATTEMPTS, FilterJobWorker
 from feedmill.model.entry_marks import EntryMarks
-from feedmill.model.filters.entry_filter import EntryFilter, FilterAction, FilterActions, FilterDraft, FilterSubject
+from feedmill.model.filters.entry_filter import (
+    EntryFilter,
+    FilterAction,
+    FilterActions,
+    FilterDraft,
+    FilterScope,
+    FilterSubject,
+    ScopeKind,
+)
 from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.archive.database_load import end_loading
 from feedmill.store.database import Database, Params, Row, Step
@@ -32,7 +40,17 @@ from feedmill.store.filters.apply_to_stored import HITS, StoredMatches, steps_to
 from feedmill.store.filters.filter_jobs import FilterJobLost, start_filter_job, take_filter_job
 from feedmill.store.filters.filters import purge_deleted_filters
 from feedmill.store.leases import LEASE
-from feedmill.store.schema import entries, entry_labels, filter_effects, filter_jobs, filters, states, unread, users
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    filter_effects,
+    filter_jobs,
+    filters,
+    states,
+    subscriptions,
+    unread,
+    users,
+)
 from feedmill.store.search.index_missing_entries import index_missing_entries
 from tests.library.small_library import DAY, NOW, SmallLibrary
 
@@ -681,6 +699,48 @@ async def test_a_filter_with_a_regular_expression_is_applied_too(stored: Stored)
     done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
     assert await stored.starred(stored.alice) == ["kilns 1", "kilns 2"]
     assert (done.total, done.looked_at, done.changed) == (6, 6, 2)
+
+
+@dataclass
+class Following:
+    """How Alice follows glaze: in which feeds, until when, and whether that is on."""
+
+    scope: ScopeKind = ScopeKind.ALL
+    until: timedelta | None = None
+    enabled: bool = True
+
+
+@pytest.mark.parametrize("following", [Following(), Following(ScopeKind.FEED), Following(until=DAY)])
+async def test_a_mute_of_what_is_stored_hides_nothing_that_is_followed(stored: Stored, following: Following) -> None:
+    assert await _unread_after_mute(stored, following) == ["glaze", "glaze in kilns"]
+
+
+@pytest.mark.parametrize(
+    "following", [Following(ScopeKind.FOLDER), Following(until=timedelta(seconds=1)), Following(enabled=False)]
+)
+async def test_a_mute_of_what_is_stored_hides_what_is_no_longer_followed(stored: Stored, following: Following) -> None:
+    assert await _unread_after_mute(stored, following) == ["glaze"]
+
+
+async def _unread_after_mute(stored: Stored, following: Following) -> list[str]:
+    """What is unread when Alice follows glaze, and then mutes kilns among what is stored."""
+    db, alice, library = stored.db, stored.alice, stored.library
+    await library.arrive(stored.feed, "glaze in kilns")
+    other = await library.subscribe(alice, await library.feed("other"))
+    folder = await library.folder(alice, "Craft", other)
+    mine = (subscriptions.c.feed_id == stored.feed, subscriptions.c.user_id == alice.id)
+    [row] = await db.query(select(subscriptions.c.id).where(*mine))
+    ids = {ScopeKind.FEED: int(row["id"]), ScopeKind.FOLDER: folder}
+    period = FilterPeriod(
+        NOW + following.until if following.until else None, FilterScope(following.scope, ids.get(following.scope))
+    )
+    followed = await follow(db, alice.id, FilterSubject("word", "glaze"), NOW, period)
+    await enable_filter(db, alice.id, followed.id, NOW, enabled=following.enabled)
+    stored.now += timedelta(minutes=1)
+    muted = await mute(db, alice.id, FilterSubject("word", "kilns"), stored.now)
+    await jobs.apply_backwards(db, alice.id, muted.id, stored.now)
+    await stored.work()
+    return await stored.unread(alice)
 
 
 async def test_a_filter_whose_scope_is_gone_matches_nothing(stored: Stored) -> None:

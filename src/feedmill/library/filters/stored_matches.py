@@ -10,19 +10,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from feedmill.errors import CallerError
+from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.conditions import parse_condition
 from feedmill.library.filters.entry_facts import EntryFacts, holds
 from feedmill.library.filters.manage_filters import check_scope
 from feedmill.model.entry_lists import ListPosition
-from feedmill.model.filters.entry_filter import FilterScope, ScopeKind
+from feedmill.model.filters.entry_filter import FilterKind, FilterScope, ScopeKind
 from feedmill.model.search_query import And, DateRange, InFeeds, Not, Or, RegexMatch, SearchCondition
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.read_entries import decode_enclosures
 from feedmill.store.filters.filterable_entries import FilterableEntry, filterable_entries
+from feedmill.store.filters.filters import filters_of
 from feedmill.store.filters.stored_matches import MatchKey, find_match_keys
 from feedmill.store.subscriptions.folders import subscriptions_in_folder
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
+
+log = get_logger(__name__)
 
 # Always true.
 EVERYTHING = DateRange()
@@ -34,6 +39,10 @@ class StoredSearch:
 
     indexed: SearchCondition
     unindexed: SearchCondition | None
+
+    @property
+    def whole(self) -> SearchCondition:
+        return self.indexed if self.unindexed is None else self.unindexed
 
     def between(self, since: datetime | None, until: datetime | None) -> "StoredSearch":
         """The same search, among the entries of a time."""
@@ -48,6 +57,21 @@ async def stored_search(db: Database, user_id: int, condition: str, scope: Filte
     indexed = without_regexes(parsed)
     within = indexed if feeds is None else And((feeds, indexed))
     return StoredSearch(within, None if indexed == parsed else parsed)
+
+
+async def without_followed(db: Database, user_id: int, search: StoredSearch, now: datetime) -> StoredSearch:
+    """The same search, without the entries that the user follows: no mute hides them."""
+    followed: list[SearchCondition] = []
+    for each in await filters_of(db, user_id):
+        if each.kind is FilterKind.FOLLOW and each.enabled and not each.is_expired(now):
+            try:
+                followed.append((await stored_search(db, user_id, each.condition, each.scope, now)).whole)
+            except CallerError as error:
+                # Its folder or feed is gone: it follows nothing.
+                log.warning("filter_unreadable", filter_id=each.id, reason=str(error))
+    if not followed:
+        return search
+    return replace(search, unindexed=And((search.whole, Not(Or(tuple(followed))))))
 
 
 class MatchPage(NamedTuple):

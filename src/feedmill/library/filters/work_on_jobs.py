@@ -17,10 +17,15 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.library.archive.request_images import image_task_steps
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.entries.marks import LATER_FOR
-from feedmill.library.filters.stored_matches import StoredSearch, find_stored_matches, stored_search
+from feedmill.library.filters.stored_matches import (
+    StoredSearch,
+    find_stored_matches,
+    stored_search,
+    without_followed,
+)
 from feedmill.library.filters.try_filter import count_stored_matches
 from feedmill.model.feed import ArchivePolicy
-from feedmill.model.filters.entry_filter import EntryFilter
+from feedmill.model.filters.entry_filter import EntryFilter, FilterKind
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.fill_deferred_entries import fill_deferred
 from feedmill.store.entries.visible_entries import visible_entries
@@ -125,10 +130,13 @@ class FilterJobWorker:
 
     async def _search(self, own: EntryFilter) -> StoredSearch | None:
         try:
-            return await stored_search(self.db, own.user_id, own.condition, own.scope, self.clock())
+            search = await stored_search(self.db, own.user_id, own.condition, own.scope, self.clock())
         except CallerError as error:
             log.warning("filter_unreadable", filter_id=own.id, reason=str(error))
             return None
+        if own.kind is FilterKind.MUTE:
+            return await without_followed(self.db, own.user_id, search, self.clock())
+        return search
 
     async def _apply_chunk(
         self, own: EntryFilter, search: StoredSearch, job: ClaimedFilterJob

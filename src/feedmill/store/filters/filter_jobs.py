@@ -144,7 +144,12 @@ async def start_filter_job(
 
 def step_to_end_jobs(user_id: int, filter_id: int, kinds: Sequence[FilterJobKind], now: datetime) -> Step:
     """Ends the running jobs of these kinds of a filter; what they did stays."""
-    row = {"of_user": user_id, "of_filter": filter_id, "kinds": as_list(list(kinds)), "at": to_iso(now)}
+    row = {
+        "of_user": user_id,
+        "of_filter": filter_id,
+        "kinds": as_list([str(kind) for kind in kinds]),
+        "at": to_iso(now),
+    }
     return Step(END, row)
 
 
