@@ -52,6 +52,7 @@ from feedmill.store.schema import (
     users,
 )
 from feedmill.store.search.index_missing_entries import index_missing_entries
+from tests.library.filters.counting_clock import CountingClock
 from tests.library.small_library import DAY, NOW, SmallLibrary
 
 STAR, HIDE = FilterActions(star=True), FilterActions(hide=True)
@@ -699,6 +700,23 @@ async def test_a_filter_with_a_regular_expression_is_applied_too(stored: Stored)
     done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
     assert await stored.starred(stored.alice) == ["kilns 1", "kilns 2"]
     assert (done.total, done.looked_at, done.changed) == (6, 6, 2)
+
+
+async def test_a_slow_expression_ends_a_chunk_early_and_leaves_nothing_out(stored: Stored) -> None:
+    own = await stored.filter(stored.alice, "in:title:/kilns [1-5]$/", STAR)
+    job = await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
+    slow = FilterJobWorker(
+        stored.db, clock=lambda: stored.now, seconds=CountingClock(), chunk_size=100, turn=timedelta(seconds=2)
+    )
+
+    chunks = []
+    while await slow.work():
+        chunks.append((await jobs.find_filter_job(stored.db, stored.alice.id, job.id)).looked_at)
+
+    done = await jobs.find_filter_job(stored.db, stored.alice.id, job.id)
+    assert (done.status, done.looked_at, done.changed) == ("done", 6, 5)
+    assert chunks[0] == 2
+    assert await stored.starred(stored.alice) == ALL_KILNS
 
 
 @dataclass

@@ -15,6 +15,7 @@ from feedmill.model.entry_marks import EntryMarks
 from feedmill.model.filters.entry_filter import ALL_FEEDS, FilterScope, ScopeKind
 from feedmill.model.user import User
 from feedmill.store.database import Database
+from tests.library.filters.counting_clock import CountingClock
 from tests.library.small_library import NOW, SmallLibrary
 
 NO_TIME, ALL_TIME = timedelta(0), timedelta(hours=1)
@@ -124,10 +125,20 @@ async def test_a_trial_that_runs_out_of_time_says_how_far_it_came(
     assert not part.is_complete
     assert part.total < total
     assert part.oldest_at is not None
-    assert {entry.title for entry in part.entries} == {
-        entry.title for entry in whole.entries if entry.sort_at >= part.oldest_at
-    }
+    shown = {entry.title for entry in part.entries}
+    assert shown >= {entry.title for entry in whole.entries if entry.sort_at > part.oldest_at}
+    assert shown <= {entry.title for entry in whole.entries if entry.sort_at >= part.oldest_at}
     assert (whole.total, whole.is_complete, len(whole.entries)) == (total, True, total)
+
+
+@pytest.mark.parametrize("condition", ["/kilns|glaze|w|新/", "kilns /n/"])
+async def test_a_slow_expression_ends_a_trial_between_two_entries(stored: Stored, condition: str) -> None:
+    limit, clock = timedelta(seconds=3), CountingClock()
+
+    part = await try_filter(stored.db, stored.alice.id, condition, ALL_FEEDS, NOW, limit, clock)
+
+    assert (part.is_complete, part.total, part.looked_at) == (False, 2, 2)
+    assert part.oldest_at == part.entries[-1].sort_at
 
 
 async def test_many_matches_are_counted_by_the_index(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,11 @@ checked one by one.
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple, Self
 
 from feedmill.errors import CallerError
 from feedmill.lazy_loggers import get_logger
@@ -74,24 +75,51 @@ async def without_followed(db: Database, user_id: int, search: StoredSearch, now
     return replace(search, unindexed=And((search.whole, Not(Or(tuple(followed))))))
 
 
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A time on a clock, in seconds."""
+
+    at: float
+    clock: Callable[[], float]
+
+    @classmethod
+    def after(cls, limit: timedelta, clock: Callable[[], float] = time.monotonic) -> Self:
+        return cls(clock() + limit.total_seconds(), clock)
+
+    @property
+    def has_passed(self) -> bool:
+        return self.clock() >= self.at
+
+
 class MatchPage(NamedTuple):
-    """The newest entries that the index finds, and those of them that match."""
+    """The newest entries that the index finds, and those of them that match.
+
+    `is_cut`: time was up before all that the index finds was checked; what follows the last one was not.
+    """
 
     found: Sequence[MatchKey]
     matching: Sequence[MatchKey]
+    is_cut: bool = False
 
 
 async def find_stored_matches(
-    db: Database, user_id: int, search: StoredSearch, most: int, below: ListPosition | None = None
+    db: Database,
+    user_id: int,
+    search: StoredSearch,
+    most: int,
+    deadline: Deadline,
+    below: ListPosition | None = None,
 ) -> MatchPage:
-    """A page of matches, those below a position if it is given."""
+    """A page of matches, those below a position if it is given.
+
+    Of what the index can't answer, the page has what is checked before the deadline, and one entry in any case.
+    """
     found = await find_match_keys(db, search.indexed, user_id, most, below)
     subscribed = [key for key in found if key.is_subscribed]
     if search.unindexed is None:
         return MatchPage(found, subscribed)
-    candidates = await filterable_entries(db, [key.entry_id for key in subscribed])
-    holding = await asyncio.to_thread(_holding, search.unindexed, candidates)
-    return MatchPage(found, [key for key in subscribed if key.entry_id in holding])
+    candidates = {each.id: each for each in await filterable_entries(db, [key.entry_id for key in subscribed])}
+    return await asyncio.to_thread(_check, search.unindexed, found, candidates, deadline)
 
 
 def without_regexes(condition: SearchCondition) -> SearchCondition:
@@ -120,8 +148,18 @@ async def _feeds_in(db: Database, user_id: int, scope: FilterScope) -> InFeeds |
     return InFeeds(tuple(each.feed_id for each in await subscriptions_of(db, user_id) if each.id in chosen))
 
 
-def _holding(condition: SearchCondition, candidates: Sequence[FilterableEntry]) -> set[int]:
-    return {each.id for each in candidates if holds(condition, _facts(each))}
+def _check(
+    condition: SearchCondition, found: Sequence[MatchKey], candidates: Mapping[int, FilterableEntry], deadline: Deadline
+) -> MatchPage:
+    """Those of the entries that were found for which the condition holds, up to the deadline."""
+    matching: list[MatchKey] = []
+    for place, key in enumerate(found):
+        if place and deadline.has_passed:
+            return MatchPage(found[:place], matching, is_cut=True)
+        entry = candidates.get(key.entry_id)
+        if entry is not None and holds(condition, _facts(entry)):
+            matching.append(key)
+    return MatchPage(found, matching)
 
 
 def _facts(entry: FilterableEntry) -> EntryFacts:

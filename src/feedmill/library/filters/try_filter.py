@@ -2,13 +2,19 @@
 
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from feedmill.library.entries.list_entries import EntrySummary, entry_summaries
-from feedmill.library.filters.stored_matches import MatchPage, StoredSearch, find_stored_matches, stored_search
+from feedmill.library.filters.stored_matches import (
+    Deadline,
+    MatchPage,
+    StoredSearch,
+    find_stored_matches,
+    stored_search,
+)
 from feedmill.model.filters.entry_filter import FilterScope
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
@@ -69,10 +75,17 @@ class StoredCounts:
 
 
 async def try_filter(
-    db: Database, user_id: int, condition: str, scope: FilterScope, now: datetime, limit: timedelta = TIME_LIMIT
+    db: Database,
+    user_id: int,
+    condition: str,
+    scope: FilterScope,
+    now: datetime,
+    limit: timedelta = TIME_LIMIT,
+    clock: Callable[[], float] = time.monotonic,
 ) -> FilterTrial:
     """What a filter with this condition matches now; raises `BadCondition`, or `NotFound` for the scope."""
-    counts = await count_stored_matches(db, user_id, await stored_search(db, user_id, condition, scope, now), limit)
+    search = await stored_search(db, user_id, condition, scope, now)
+    counts = await count_stored_matches(db, user_id, search, Deadline.after(limit, clock))
     names = await subscription_names_by_feed(db, user_id, list(counts.by_feed)) if counts.by_feed else {}
     feeds = [
         FeedMatches(names[feed_id].id, names[feed_id].title, count)
@@ -90,14 +103,11 @@ async def try_filter(
     )
 
 
-async def count_stored_matches(
-    db: Database, user_id: int, search: StoredSearch, limit: timedelta = TIME_LIMIT
-) -> StoredCounts:
+async def count_stored_matches(db: Database, user_id: int, search: StoredSearch, deadline: Deadline) -> StoredCounts:
     """Counts the matches by feed, from the newest on until time is up."""
-    deadline = time.monotonic() + limit.total_seconds()
     if search.unindexed is not None or not is_found_by_words(db, search.indexed):
         return await _count_until(db, user_id, search, deadline)
-    newest = await find_stored_matches(db, user_id, search, FEW)
+    newest = await find_stored_matches(db, user_id, search, FEW, deadline)
     ids = [key.entry_id for key in newest.matching]
     if len(newest.found) < FEW:
         return StoredCounts(Counter(key.feed_id for key in newest.matching), ids)
@@ -105,20 +115,20 @@ async def count_stored_matches(
 
 
 async def _count_in_windows(
-    db: Database, user_id: int, search: StoredSearch, newest_ids: list[int], deadline: float
+    db: Database, user_id: int, search: StoredSearch, newest_ids: list[int], deadline: Deadline
 ) -> StoredCounts:
     """Counts many matches of words, in windows as large as there is time left for, the newest first."""
     counted, until, size = Counter[int](), None, COUNTED_WINDOW
     while True:
-        started = time.monotonic()
+        started = deadline.clock()
         since = await window_start(db, until, size)
         counted.update(await count_matches_by_feed(db, search.between(since, until).indexed, user_id))
-        now = time.monotonic()
+        now = deadline.clock()
         if since is None:
             return StoredCounts(counted, newest_ids)
-        if now > deadline:
+        if now > deadline.at:
             return StoredCounts(counted, newest_ids, is_complete=False, oldest_at=to_iso(since))
-        size, until = next_window(size, now - started, deadline - now), since
+        size, until = next_window(size, now - started, deadline.at - now), since
 
 
 def next_window(size: int, took: float, left: float) -> int:
@@ -126,38 +136,42 @@ def next_window(size: int, took: float, left: float) -> int:
     return max(COUNTED_WINDOW, int(size * min(LARGEST_GROWTH, left / max(took, 0.001))))
 
 
-async def _count_until(db: Database, user_id: int, search: StoredSearch, deadline: float) -> StoredCounts:
+async def _count_until(db: Database, user_id: int, search: StoredSearch, deadline: Deadline) -> StoredCounts:
     counted, newest, looked_at = Counter[int](), list[int](), 0
-    started = time.monotonic()
-    async with aclosing(_pages(db, user_id, search)) as pages:
+    started = deadline.clock()
+    async with aclosing(_pages(db, user_id, search, deadline)) as pages:
         async for page, oldest_at in pages:
             counted.update(key.feed_id for key in page.matching)
             newest += [key.entry_id for key in page.matching][: FIRST - len(newest)]
             looked_at += len(page.found) if search.unindexed is not None else 0
-            now = time.monotonic()
+            if page.is_cut:
+                return StoredCounts(counted, newest, False, page.found[-1].position.at, looked_at)
+            now = deadline.clock()
             # The next page takes about as long as this one.
-            if now + (now - started) > deadline:
+            if now + (now - started) > deadline.at:
                 return StoredCounts(counted, newest, oldest_at is None, oldest_at, looked_at)
             started = now
     return StoredCounts(counted, newest, looked_at=looked_at)
 
 
 async def _pages(
-    db: Database, user_id: int, search: StoredSearch
+    db: Database, user_id: int, search: StoredSearch, deadline: Deadline
 ) -> AsyncGenerator[tuple[MatchPage, str | None], None]:
     """Matches, the newest first, each page with the time down to which it reaches; None: it is the last.
 
-    Those of words are found one after the other; others are looked for among all entries of a time.
+    Those of words are found one after the other; others are looked for among all entries of a time. A page that is cut
+    is the last that is of use.
     """
     if is_found_by_words(db, search.indexed):
-        page = await find_stored_matches(db, user_id, search, READ_AT_ONCE)
+        page = await find_stored_matches(db, user_id, search, READ_AT_ONCE, deadline)
         while len(page.found) == READ_AT_ONCE:
             yield page, page.found[-1].position.at
-            page = await find_stored_matches(db, user_id, search, READ_AT_ONCE, page.found[-1].position)
+            page = await find_stored_matches(db, user_id, search, READ_AT_ONCE, deadline, page.found[-1].position)
         yield page, None
         return
     size, until = WINDOW if search.unindexed is None else READ_AT_ONCE, None
     while (since := await window_start(db, until, size)) is not None:
-        yield await find_stored_matches(db, user_id, search.between(since, until), ALL_OF_WINDOW), to_iso(since)
+        within = search.between(since, until)
+        yield await find_stored_matches(db, user_id, within, ALL_OF_WINDOW, deadline), to_iso(since)
         until = since
-    yield await find_stored_matches(db, user_id, search.between(None, until), ALL_OF_WINDOW), None
+    yield await find_stored_matches(db, user_id, search.between(None, until), ALL_OF_WINDOW, deadline), None

@@ -18,6 +18,7 @@ from feedmill.library.archive.request_images import image_task_steps
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.entries.marks import LATER_FOR
 from feedmill.library.filters.stored_matches import (
+    Deadline,
     StoredSearch,
     find_stored_matches,
     stored_search,
@@ -50,7 +51,7 @@ from feedmill.store.leases import LEASE
 log = get_logger(__name__)
 
 CHUNK_SIZE = 500
-# After so long another job gets its turn.
+# After so long another job gets its turn. A chunk takes about as long at most, however slow its expressions are.
 TURN = timedelta(seconds=10)
 # Then the progress is shown among those that were counted.
 COUNT_FOR = timedelta(seconds=30)
@@ -68,6 +69,7 @@ class FilterJobWorker:
     db: Database
     later_for: timedelta = LATER_FOR
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    seconds: Callable[[], float] = time.monotonic
     chunk_size: int = CHUNK_SIZE
     turn: timedelta = TURN
 
@@ -112,9 +114,9 @@ class FilterJobWorker:
         """Does chunks until the job has ended or its turn is over."""
         await fill_deferred(self.db, job.user_id)
         work = await (self._applying(job) if job.kind == "apply" else self._undoing(job))
-        ends_at = time.monotonic() + self.turn.total_seconds()
+        turn = Deadline.after(self.turn, self.seconds)
         chunks = 1
-        while (advanced := await work(job)) is not None and time.monotonic() < ends_at:
+        while (advanced := await work(job)) is not None and not turn.has_passed:
             job, chunks = advanced, chunks + 1
         if advanced is None:
             await finish_filter_job(self.db, job, self.clock())
@@ -141,23 +143,25 @@ class FilterJobWorker:
     async def _apply_chunk(
         self, own: EntryFilter, search: StoredSearch, job: ClaimedFilterJob
     ) -> ClaimedFilterJob | None:
-        """Applies the filter to the next entries that match; None when there are none left."""
+        """Applies the filter to the next entries that match, as far as it comes in a turn; None when there are none."""
         if not job.chunk_start:
             # As many as the index finds: all of them are looked at.
-            counted = await count_stored_matches(self.db, job.user_id, replace(search, unindexed=None), COUNT_FOR)
+            found_by_index, deadline = replace(search, unindexed=None), Deadline.after(COUNT_FOR, self.seconds)
+            counted = await count_stored_matches(self.db, job.user_id, found_by_index, deadline)
             job = job._replace(total=counted.total)
         below = from_cursor(job.chunk_start) if job.chunk_start else None
-        found, matching = await find_stored_matches(self.db, job.user_id, search, self.chunk_size, below)
-        if not found:
+        deadline = Deadline.after(self.turn, self.seconds)
+        page = await find_stored_matches(self.db, job.user_id, search, self.chunk_size, deadline, below)
+        if not page.found:
             return None
-        now, ids = self.clock(), [key.entry_id for key in matching]
+        now, ids = self.clock(), [key.entry_id for key in page.matching]
         matches = StoredMatches(own.id, own.user_id, ids, job.id)
         steps = [
             *steps_to_apply(matches, own.actions.targets, now, now + self.later_for),
             *(await self._image_steps(own, ids, now) if own.actions.star else ()),
             step_to_count_changed(job, ids),
         ]
-        progress = ChunkProgress(to_cursor(found[-1].position), len(found))
+        progress = ChunkProgress(to_cursor(page.found[-1].position), len(page.found))
         return await advance_filter_job(self.db, job, progress, now + LEASE, steps)
 
     async def _image_steps(self, own: EntryFilter, ids: Sequence[int], now: datetime) -> list[Step]:
