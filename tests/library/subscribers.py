@@ -1,5 +1,7 @@
 """Users and what they do with subscriptions."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -53,9 +55,9 @@ class Subscribers:
         db, change = self.env.db, own.SubscriptionChange(settings)
         await own.update_subscription(db, self.env.tools.rules, user.id, subscription.id, change, self.env.now)
 
-    def with_filters(self) -> "Subscribers":
-        """Applies the subscribers' filters in refreshes, as the app does."""
-        writers = RefreshWriters(filters=partial(filter_writes, self.env.db))
+    def with_filters(self, clock: Callable[[], float] = time.monotonic) -> "Subscribers":
+        """Applies the subscribers' filters in refreshes, as the app does; `clock` measures regular expressions."""
+        writers = RefreshWriters(filters=partial(filter_writes, self.env.db, clock=clock))
         self.env.tools = replace(self.env.tools, writers=writers)
         return self
 

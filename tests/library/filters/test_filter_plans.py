@@ -51,6 +51,18 @@ def test_a_filter_that_can_no_longer_be_parsed_is_left_out() -> None:
     assert plan.by_word == {"clay": [0]}
 
 
+def test_a_plan_with_expressions_takes_the_place_of_many() -> None:
+    plan = plan_of("/kilns/", "kilns", "in:title:/kilns/ /glaze/")
+    cache = PlanCache(most_filters=plan.size)
+
+    cache.put("a", plan)
+    kept = cache.get("a")
+    cache.put("b", plan_of("clay"))
+
+    assert sorted(plan.regexes) == ["glaze", "kilns"]
+    assert (kept, cache.get("a")) == (plan, None)
+
+
 def test_the_plans_used_last_stay_within_the_limit() -> None:
     cache = PlanCache(most_filters=4)
     cache.put("a", plan_of("one", "two"))

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from structlog.testing import capture_logs
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, ensure_label
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.filters.effects import effects_of_entries, effects_of_entry, hits_of_filter, undo_effect
+from feedmill.library.filters.filter_jobs import jobs_of_filter, start_job_again
 from feedmill.library.filters.manage_filters import create_filter, delete_filter, enable_filter, find_filter
 from feedmill.library.filters.mutes import FilterPeriod, follow, mute
+from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.entry_lists import EntryScope
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.feed import ArchivePolicy
@@ -49,6 +53,7 @@ from feedmill.store.schema import (
     users,
 )
 from tests.flows.refresh_environment import DAY, HOUR, RefreshEnvironment, answer, item
+from tests.library.filters.counting_clock import CountingClock
 from tests.library.subscribers import Subscribers
 
 READ, STAR, HIDE = FilterActions(read=True), FilterActions(star=True), FilterActions(hide=True)
@@ -328,6 +333,63 @@ async def test_the_entries_that_a_filter_matched_are_listed(readers: Readers) ->
     assert rest.next is None
     with pytest.raises(NotFound):
         await hits_of_filter(env.db, readers.bob.id, made.id)
+
+
+# --- slow expressions, and judging that fails ------------------------------------------------------------------
+
+
+async def test_entries_are_stored_when_the_time_for_expressions_is_up_and_their_filter_says_so(
+    readers: Readers,
+) -> None:
+    db, alice = readers.env.db, readers.alice
+    slow = await readers.filter(alice, "in:title:/k.*s/", STAR)
+    await readers.filter(alice, "kilns", READ)
+    readers.subscribers.with_filters(CountingClock())
+    kilns = [f"kilns {number}" for number in range(1, 6)]
+
+    with capture_logs() as logged:
+        await readers.arrive(*map(item, kilns))
+    [first] = await jobs_of_filter(db, alice.id, slow.id)
+    await readers.arrive(*(item(f"more {title}") for title in kilns[:3]))
+    [second] = await jobs_of_filter(db, alice.id, slow.id)
+
+    assert (first.status, first.last_error) == ("cancelled", Message("job.regexes_too_slow", n=3))
+    assert (second.last_error, second.id > first.id) == (Message("job.regexes_too_slow", n=1), True)
+    assert (second.can_undo, second.can_start_again) == (False, True)
+    assert len(await readers.marked(alice, "starred_at")) == 4
+    assert len(await readers.marked(alice, "read_at")) == 8
+    events = [line for line in logged if line["event"] == "filter_regexes_too_slow"]
+    assert [(line["feed_id"], line["filter_ids"]) for line in events] == [(readers.mine.feed_id, [slow.id])]
+
+
+async def test_applying_a_filter_makes_up_for_what_it_left_out(readers: Readers) -> None:
+    db, alice = readers.env.db, readers.alice
+    slow = await readers.filter(alice, "in:title:/k.*s/", STAR)
+    readers.subscribers.with_filters(CountingClock())
+    await readers.arrive(*(item(f"kilns {number}") for number in range(1, 6)))
+    [note] = await jobs_of_filter(db, alice.id, slow.id)
+
+    again = await start_job_again(db, alice.id, note.id, readers.env.now)
+    while await FilterJobWorker(db, clock=lambda: readers.env.now).work():
+        pass
+
+    assert [job.id for job in await jobs_of_filter(db, alice.id, slow.id)] == [again.id]
+    assert len(await readers.marked(alice, "starred_at")) == 5
+
+
+async def test_entries_are_stored_when_judging_fails(readers: Readers) -> None:
+    def broken() -> float:
+        raise RuntimeError("no clock")
+
+    await readers.filter(readers.alice, "in:title:/k.*s/", STAR)
+    readers.subscribers.with_filters(broken)
+
+    with capture_logs() as logged:
+        await readers.arrive(item("kilns"))
+
+    assert await readers.unread(readers.alice) == ["first", "kilns"]
+    [line] = [line for line in logged if line["event"] == "filters_not_applied"]
+    assert line["feed_id"] == readers.mine.feed_id
 
 
 # --- undo of one effect -------------------------------------------------------------------------------------

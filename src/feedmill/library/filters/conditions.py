@@ -57,9 +57,9 @@ def condition_tokens(text: str) -> list[QueryToken]:
     return tokens
 
 
-def count_regexes(text: str) -> int:
-    """How many regular expressions a condition has that was parsed before."""
-    return sum(token.is_regex for token in tokenize(text, with_regex=True))
+def regexes_of(text: str) -> list[str]:
+    """The regular expressions of a condition that was parsed before."""
+    return [token.value for token in tokenize(text, with_regex=True) if token.is_regex]
 
 
 def parse_tokens(tokens: list[QueryToken], names: NameResolver, now: datetime) -> SearchCondition:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from feedmill.library.filters.regular_expressions import compile_regex
+from feedmill.library.filters.regular_expressions import RegexSearch, matches_regex
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import IndexedWords
 from feedmill.model.search_query import (
@@ -67,21 +67,20 @@ class EntryFacts:
         return {name: text.encode(errors="replace") for name, text in texts.items()}
 
 
-def holds(condition: SearchCondition, facts: EntryFacts) -> bool:
-    """Whether the condition holds for the entry."""
+def holds(condition: SearchCondition, facts: EntryFacts, matches: RegexSearch = matches_regex) -> bool:
+    """Whether the condition holds for the entry; `matches` runs its regular expressions."""
     match condition:
         case TextMatch(words=words, scope=scope, prefix=prefix):
             looked_for = f" {' '.join(words)}" if prefix else f" {' '.join(words)} "
             return looked_for in (facts.all_words if scope == "any" else facts.words[_WORD_FIELDS[scope]])
         case And(parts=parts):
-            return all(holds(part, facts) for part in parts)
+            return all(holds(part, facts, matches) for part in parts)
         case Or(parts=parts):
-            return any(holds(part, facts) for part in parts)
+            return any(holds(part, facts, matches) for part in parts)
         case Not(part=part):
-            return not holds(part, facts)
+            return not holds(part, facts, matches)
         case RegexMatch(pattern=pattern, scope=where):
-            compiled = compile_regex(pattern)
-            return any(compiled.search(facts.texts[name]) for name in _REGEX_FIELDS.get(where, (where,)))
+            return any(matches(pattern, facts.texts[name]) for name in _REGEX_FIELDS.get(where, (where,)))
         case InFeeds(ids=ids):
             return facts.feed_id in ids
         case HasMedia(name=name):

@@ -4,13 +4,15 @@ Blocked entries are stored like all others; they only do not become unread for t
 """
 
 import asyncio
+import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from feedmill.collect.entries.changes import MAX_IMAGES
 from feedmill.html.images import find_image_urls
+from feedmill.lazy_loggers import get_logger
 from feedmill.library.entries.marks import LATER_FOR
 from feedmill.library.filters.entry_facts import EntryFacts
 from feedmill.library.filters.filter_plans import plans_of
@@ -29,11 +31,14 @@ from feedmill.store.entries.fill_deferred_entries import steps_to_fill_subscript
 from feedmill.store.entries.full_texts import steps_to_queue_full_texts
 from feedmill.store.filters.active_filters import NO_NAMES, filtering_subscribers, names_of_subscriptions
 from feedmill.store.filters.apply_filters import LabelledEntry, steps_to_block_entries, steps_to_label_entries
+from feedmill.store.filters.filter_jobs import steps_to_note_untried
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
 from feedmill.store.search.index import text_size
 from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
+
+log = get_logger(__name__)
 
 PREVIEWED = 50
 
@@ -45,6 +50,18 @@ NO_GUIDS: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What rules block of the new entries of a refresh and filters matched; and how many entries filters left out.
+
+    They are left out by a filter, by its id, because the time for regular expressions was up.
+    """
+
+    blocked: BlockedGuids = field(default_factory=dict)
+    matched: Sequence[MatchedFilter] = ()
+    untried: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PreviewedEntry:
     """An existing entry, and what the rules would have done with it."""
 
@@ -53,11 +70,17 @@ class PreviewedEntry:
 
 
 async def filter_writes(
-    db: Database, claim: Claim, decision: RefreshDecision, /, later_for: timedelta = LATER_FOR
+    db: Database,
+    claim: Claim,
+    decision: RefreshDecision,
+    /,
+    later_for: timedelta = LATER_FOR,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Sequence[Step]:
     """The steps that apply the rules, labels and filters of subscribers to the new entries of a refresh.
 
-    None for most feeds. Filters leave alone what the rules of the feed block.
+    None for most feeds, and if judging fails: no filter of a user stops a feed. Filters leave alone what the rules of
+    the feed block. `clock` measures regular expressions, in seconds.
     """
     if not isinstance(decision, Updated) or not decision.changes.new:
         return ()
@@ -66,16 +89,34 @@ async def filter_writes(
     filters = await filters_of_subscribers(db, feed.id, now)
     if not subscribers and not filters:
         return ()
-    # Filters that no word rules out take as long for a short text as few do for a long one.
-    size = text_size(decision.changes.new) * (1 + sum(len(each.plan.without_words) for each in filters) // 10)
-    blocked, matched = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters)
+    try:
+        size = _size_to_judge(decision, filters)
+        judged = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters, clock)
+    except Exception as error:  # Whatever it is: the entries are stored without it.
+        log.error("filters_not_applied", feed_id=feed.id, feed_url=feed.url, exc_info=error)
+        return ()
+    if judged.untried:
+        log.warning("filter_regexes_too_slow", feed_id=feed.id, feed_url=feed.url, filter_ids=sorted(judged.untried))
+    blocked, matched = judged.blocked, judged.matched
     return [
         *(steps_to_fill_subscriptions(feed.id, _hiding(blocked, matched)) if decision.defers_unread else ()),
         *_rule_steps(feed.id, subscribers, decision.changes.new, blocked),
         *_full_text_steps(feed.id, subscribers, blocked, decision),
         *steps_to_record_matches(feed.id, claim.token, matched, now, now + later_for),
         *_image_steps(feed, decision, matched),
+        *steps_to_note_untried(judged.untried, now),
     ]
+
+
+def _size_to_judge(decision: Updated, filters: Sequence[SubscriberFilters]) -> int:
+    """The length of a text that takes as long to split into words.
+
+    Filters that no word rules out take as long for a short text as few do for a long one, and an expression may take as
+    long as splitting does.
+    """
+    wordless = sum(len(each.plan.without_words) for each in filters)
+    regexes = sum(len(each.plan.regexes) for each in filters)
+    return text_size(decision.changes.new) * (1 + wordless // 10 + regexes)
 
 
 def _hiding(blocked: BlockedGuids, matched: Sequence[MatchedFilter]) -> set[int]:
@@ -98,19 +139,20 @@ async def filters_of_subscribers(db: Database, feed_id: int, now: datetime) -> l
 
 
 def _judge(
-    feed_id: int, decision: Updated, subscribers: Sequence[SubscriberSettings], filters: Sequence[SubscriberFilters]
-) -> tuple[BlockedGuids, list[MatchedFilter]]:
+    feed_id: int,
+    decision: Updated,
+    subscribers: Sequence[SubscriberSettings],
+    filters: Sequence[SubscriberFilters],
+    clock: Callable[[], float],
+) -> Judgement:
     entries = {entry.guid: _facts(feed_id, decision, entry) for entry in decision.changes.new}
     blocked = blocked_guids(subscribers, entries)
     if filters:
         # The index needs them too, and tokenizing takes the longest.
         decision.changes.words.update({guid: facts.indexed for guid, facts in entries.items()})
-    matches = [
-        match
-        for match in run_filters(filters, entries)
-        if match.key not in blocked.get(match.subscription_id, NO_GUIDS)
-    ]
-    return blocked, matched_filters(matches)
+    run = run_filters(filters, entries, clock)
+    matches = [match for match in run.matches if match.key not in blocked.get(match.subscription_id, NO_GUIDS)]
+    return Judgement(blocked, matched_filters(matches), run.untried)
 
 
 def _facts(feed_id: int, decision: Updated, entry: NewEntry) -> EntryFacts:

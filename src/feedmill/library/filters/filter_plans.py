@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from feedmill.lazy_loggers import get_logger
-from feedmill.library.filters.conditions import BadCondition, constant_condition
+from feedmill.library.filters.conditions import BadCondition, constant_condition, regexes_of
 from feedmill.library.filters.entry_facts import words_needed
+from feedmill.library.filters.regular_expressions import BadRegex, CompiledRegex, compile_regex
 from feedmill.model.filters.entry_filter import ScopeKind
 from feedmill.model.search_query import SearchCondition
 from feedmill.store.database import Database
@@ -19,6 +20,8 @@ log = get_logger(__name__)
 
 # A parsed filter takes about a kilobyte.
 MOST_CACHED_FILTERS = 20_000
+# A compiled expression takes as much memory as so many filters; the worst, twenty times that.
+FILTERS_PER_REGEX = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class FilterPlan:
 
     A condition is None if it depends on the subscription or on the time. `by_word` has the places of filters by a word
     that an entry needs to match; `without_words` has those of the others. `words` and `prefixes` are the words, and the
-    beginnings of words, of `by_word`.
+    beginnings of words, of `by_word`. `regexes` are the compiled expressions of the conditions, by pattern.
     """
 
     filters: tuple[ActiveFilter, ...]
@@ -36,6 +39,12 @@ class FilterPlan:
     words: frozenset[str]
     prefixes: tuple[str, ...]
     without_words: tuple[int, ...]
+    regexes: Mapping[str, CompiledRegex]
+
+    @property
+    def size(self) -> int:
+        """The memory that it takes, in filters."""
+        return len(self.filters) + FILTERS_PER_REGEX * len(self.regexes)
 
     @property
     def uses_names(self) -> bool:
@@ -48,10 +57,12 @@ def make_plan(filters: Sequence[ActiveFilter]) -> FilterPlan:
     kept: list[ActiveFilter] = []
     conditions: list[SearchCondition | None] = []
     by_word, without_words = defaultdict[str, list[int]](list), []
+    regexes: dict[str, CompiledRegex] = {}
     for each in filters:
         try:
             condition = constant_condition(each.condition)
-        except BadCondition as error:
+            regexes.update((pattern, compile_regex(pattern)) for pattern in regexes_of(each.condition))
+        except (BadCondition, BadRegex) as error:
             log.warning("filter_unreadable", filter_id=each.id, reason=str(error))
             continue
         needed = None if condition is None else words_needed(condition)
@@ -63,7 +74,7 @@ def make_plan(filters: Sequence[ActiveFilter]) -> FilterPlan:
         conditions.append(condition)
     prefixes = tuple(word for word in by_word if word.endswith("*"))
     words = frozenset(by_word).difference(prefixes)
-    return FilterPlan(tuple(kept), tuple(conditions), by_word, words, prefixes, tuple(without_words))
+    return FilterPlan(tuple(kept), tuple(conditions), by_word, words, prefixes, tuple(without_words), regexes)
 
 
 @dataclass(slots=True)
@@ -72,7 +83,7 @@ class PlanCache:
 
     most_filters: int = MOST_CACHED_FILTERS
     _plans: OrderedDict[str, FilterPlan] = field(default_factory=OrderedDict)
-    _filters: int = 0
+    _size: int = 0
 
     def get(self, version: str) -> FilterPlan | None:
         plan = self._plans.get(version)
@@ -83,10 +94,10 @@ class PlanCache:
     def put(self, version: str, plan: FilterPlan) -> None:
         if version not in self._plans:
             self._plans[version] = plan
-            self._filters += len(plan.filters)
-        while self._filters > self.most_filters:
+            self._size += plan.size
+        while self._size > self.most_filters:
             _, oldest = self._plans.popitem(last=False)
-            self._filters -= len(oldest.filters)
+            self._size -= oldest.size
 
 
 _CACHE = PlanCache()

@@ -1,9 +1,11 @@
 """Compiles and runs the regular expressions of filters with RE2, whose time is linear in the length of a text.
 
 RE2 is in the extra `feedmill[regex]`. The size of a compiled expression and its memory are limited, so that the worst
-expression takes some milliseconds for the longest text.
+expression takes less than a tenth of a second for the longest text. Many of them need a time limit.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -20,6 +22,14 @@ MAX_MEMORY = 1 << 20
 class CompiledRegex(Protocol):
     def search(self, text: bytes) -> object | None:
         """Something if the expression matches anywhere in the text, else None."""
+
+
+# Whether an expression, by its pattern, matches anywhere in a text.
+RegexSearch = Callable[[str, bytes], bool]
+
+
+class RegexTimeUp(Exception):
+    """There is no time left for expressions: whether a condition holds is not known."""
 
 
 class BadRegex(BadInput):
@@ -46,6 +56,29 @@ def compile_regex(pattern: str) -> CompiledRegex:
         raise BadRegex(Message("bad_condition.large_regex"))
     found: CompiledRegex = compiled
     return found
+
+
+def matches_regex(pattern: str, text: bytes) -> bool:
+    """Whether the expression matches anywhere in the text; raises `BadRegex`."""
+    return compile_regex(pattern).search(text) is not None
+
+
+@dataclass(slots=True)
+class TimedRegexes:
+    """Compiled expressions, by pattern, with the seconds that they may take together. The last may take longer."""
+
+    compiled: Mapping[str, CompiledRegex]
+    seconds_left: float
+    clock: Callable[[], float]
+
+    def matches(self, pattern: str, text: bytes) -> bool:
+        """Whether the expression matches anywhere in the text; raises `RegexTimeUp`."""
+        if self.seconds_left <= 0:
+            raise RegexTimeUp(pattern)
+        started = self.clock()
+        found = self.compiled[pattern].search(text) is not None
+        self.seconds_left -= self.clock() - started
+        return found
 
 
 def _engine() -> Any:

@@ -1,13 +1,21 @@
-"""Runs the filters of users over entries, each distinct condition once per entry. Pure."""
+"""Runs the filters of users over entries, each distinct condition once per entry. Pure but for the clock.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Regular expressions have so much time in a refresh. When a user's is up, the filters of that user that need one are not
+tried on the rest; those that need none are.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from feedmill.library.filters.conditions import condition_tokens, parse_tokens
+from feedmill.library.filters.conditions import parse_tokens
 from feedmill.library.filters.entry_facts import EntryFacts, holds
 from feedmill.library.filters.filter_plans import FilterPlan
+from feedmill.library.filters.regular_expressions import RegexTimeUp, TimedRegexes
+from feedmill.library.search.query_tokens import tokenize
 from feedmill.model.filters.entry_filter import FilterAction, FilterKind, ScopeKind
 from feedmill.model.search_query import SearchCondition
 from feedmill.model.timestamps import to_iso
@@ -17,6 +25,9 @@ from feedmill.store.search.tokenizer import fold_text
 # What keeps an entry from being unread; the first of them wins.
 _NOT_UNREAD = frozenset({(FilterAction.READ, 0), (FilterAction.HIDE, 0)})
 
+# Of one user, and of all subscribers of a feed, who share it evenly. A refresh has 120 seconds in all.
+REGEX_SECONDS_OF_USER, REGEX_SECONDS_OF_ALL = 2.0, 20.0
+
 
 class FilterMatch(NamedTuple):
     """An entry, by its key, that a filter matched, and what the filter changes: actions with their targets."""
@@ -25,6 +36,26 @@ class FilterMatch(NamedTuple):
     subscription_id: int
     key: str
     changes: tuple[tuple[FilterAction, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRun:
+    """What filters matched; and on how many entries filters, by id, were not tried, because their time was up."""
+
+    matches: list[FilterMatch] = field(default_factory=list)
+    untried: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _TriedEntry:
+    """An entry that filters are tried on.
+
+    `present` are those of the words of filters that it has, `known` conditions with their results.
+    """
+
+    facts: EntryFacts
+    present: frozenset[str]
+    known: dict[SearchCondition, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,47 +111,61 @@ def resolve_plan(
     conditions, own = plan.conditions, OwnNames(feed_id, subscriber.subscription_id, names)
     if None in conditions:
         conditions = tuple(
-            parse_tokens(condition_tokens(each.condition), own, now) if condition is None else condition
+            parse_tokens(tokenize(each.condition, with_regex=True), own, now) if condition is None else condition
             for each, condition in zip(plan.filters, conditions, strict=True)
         )
     return SubscriberFilters(subscriber.subscription_id, plan, conditions, names.folder_ids, to_iso(now))
 
 
-def run_filters(subscribers: Sequence[SubscriberFilters], entries: Mapping[str, EntryFacts]) -> list[FilterMatch]:
+def run_filters(
+    subscribers: Sequence[SubscriberFilters],
+    entries: Mapping[str, EntryFacts],
+    clock: Callable[[], float] = time.monotonic,
+) -> FilterRun:
     """What the filters of each subscriber do with these entries, by their keys."""
     needed = frozenset[str]().union(*(each.plan.words for each in subscribers))
-    matches: list[FilterMatch] = []
+    regexes = _timed_regexes(subscribers, clock)
+    run = FilterRun()
     for key, facts in entries.items():
-        present = needed.intersection(facts.all_words.split())
-        known: dict[SearchCondition, bool] = {}
-        for subscriber in subscribers:
-            if places := _matching_places(subscriber, facts, present, known):
-                matches += _run_in_order(subscriber, key, places)
-    return matches
+        entry = _TriedEntry(facts, needed.intersection(facts.all_words.split()))
+        for subscriber, timed in zip(subscribers, regexes, strict=True):
+            places, untried = _try_filters(subscriber, timed, entry)
+            if places:
+                run.matches.extend(_run_in_order(subscriber, key, places))
+            if untried:
+                run.untried.update(subscriber.plan.filters[place].id for place in untried)
+    return run
 
 
-def _matching_places(
-    subscriber: SubscriberFilters, facts: EntryFacts, present: frozenset[str], known: dict[SearchCondition, bool]
-) -> list[int]:
-    """The places of the filters that match an entry, in order.
+def _timed_regexes(subscribers: Sequence[SubscriberFilters], clock: Callable[[], float]) -> list[TimedRegexes]:
+    """The expressions of each subscriber, with their share of the time."""
+    users = sum(bool(each.plan.regexes) for each in subscribers)
+    share = min(REGEX_SECONDS_OF_USER, REGEX_SECONDS_OF_ALL / max(1, users))
+    return [TimedRegexes(each.plan.regexes, share, clock) for each in subscribers]
 
-    `present` are those of the words of filters that the entry has, `known` conditions with their results.
-    """
-    plan = subscriber.plan
-    needed = [*(plan.words & present), *(prefix for prefix in plan.prefixes if f" {prefix[:-1]}" in facts.all_words)]
-    if not needed and not plan.without_words:
-        return []
+
+def _try_filters(
+    subscriber: SubscriberFilters, regexes: TimedRegexes, entry: _TriedEntry
+) -> tuple[list[int], list[int]]:
+    """The places of the filters that match an entry, in order, and of those that were not tried."""
+    plan, words = subscriber.plan, entry.facts.all_words
+    needed = [*(plan.words & entry.present), *(prefix for prefix in plan.prefixes if f" {prefix[:-1]}" in words)]
     candidates = {*plan.without_words, *(place for word in needed for place in plan.by_word[word])}
-    found = []
+    found: list[int] = []
+    untried: list[int] = []
     for place in sorted(candidates):
         condition = subscriber.conditions[place]
         if condition is None or not subscriber.applies(plan.filters[place]):
             continue
-        if condition not in known:
-            known[condition] = holds(condition, facts)
-        if known[condition]:
+        if condition not in entry.known:
+            try:
+                entry.known[condition] = holds(condition, entry.facts, regexes.matches)
+            except RegexTimeUp:
+                untried.append(place)
+                continue
+        if entry.known[condition]:
             found.append(place)
-    return found
+    return found, untried
 
 
 def _run_in_order(subscriber: SubscriberFilters, key: str, places: Sequence[int]) -> list[FilterMatch]:

@@ -4,19 +4,21 @@ A job works in chunks. Each chunk is one batch that also moves `chunk_start`; it
 was taken over, cancelled or ended meanwhile. So a job can be killed at any point and run twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, and_, bindparam, case, func, select
+from sqlalchemy import Column, Integer, String, and_, bindparam, case, func, literal, select
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
 from feedmill.i18n.messages import Message, message_or_none, message_to_stored
 from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.model.filters.filter_history import FilterJob, FilterJobKind
 from feedmill.model.timestamps import to_iso
+from feedmill.store.columns import Id, Word, ascii_text, exact_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
+from feedmill.store.json_rows import as_rows, json_rows
 from feedmill.store.leases import Leases
 from feedmill.store.schema import filter_effects, filter_jobs, filters
 from feedmill.store.search.index_completeness import IS_INCOMPLETE
@@ -55,6 +57,33 @@ END = (
     filter_jobs.update()
     .where(_own, _job.filter_id == bindparam("of_filter"), one_of(_job.kind, "kinds"), _job.status == "running")
     .values(status="cancelled", **_ended)
+)
+
+# A filter has one note at most, like a running job: a later one takes its place.
+_note = json_rows(
+    "notes", Column("filter_id", Id), Column("running_key", ascii_text(64)), Column("reason", exact_text(512))
+)
+DROP_NOTES = filter_jobs.delete().where(one_of(_job.running_key, "keys"))
+ADD_NOTES = insert_selected(
+    filter_jobs,
+    select(
+        filters.c.user_id.label("a"),
+        filters.c.id.label("b"),
+        literal("apply", Word).label("c"),
+        literal("cancelled", Word).label("d"),
+        _note.c.running_key.label("e"),
+        bindparam("at", type_=String).label("f"),
+        bindparam("at", type_=String).label("g"),
+        _note.c.reason.label("h"),
+    ).select_from(_note.join(filters, filters.c.id == _note.c.filter_id)),
+    "user_id",
+    "filter_id",
+    "kind",
+    "status",
+    "running_key",
+    "created_at",
+    "finished_at",
+    "last_error",
 )
 
 _due = and_(_job.status == "running", _job.next_attempt_at <= bindparam("now"), ~_waits_for_index)
@@ -135,6 +164,8 @@ async def start_filter_job(
         "next_attempt_at": at,
     }
     ended = [step_to_end_jobs(user_id, filter_id, ["apply", "revert"], now)] if kind == "revert" else []
+    if kind == "apply":
+        ended = [Step(DROP_NOTES, {"keys": as_list([_note_key(filter_id)])})]
     while True:
         await db.batch([*ended, Step(START, row)])
         # None is found if the running job has ended meanwhile; then try again.
@@ -151,6 +182,24 @@ def step_to_end_jobs(user_id: int, filter_id: int, kinds: Sequence[FilterJobKind
         "at": to_iso(now),
     }
     return Step(END, row)
+
+
+def steps_to_note_untried(untried: Mapping[int, int], now: datetime) -> list[Step]:
+    """Notes among the jobs of filters, by id, that they left out so many new entries, until they are applied again."""
+    if not untried:
+        return []
+    rows = [
+        (filter_id, _note_key(filter_id), message_to_stored(Message("job.regexes_too_slow", n=n)))
+        for filter_id, n in sorted(untried.items())
+    ]
+    return [
+        Step(DROP_NOTES, {"keys": as_list([_note_key(filter_id) for filter_id in sorted(untried)])}),
+        *(Step(ADD_NOTES, {"notes": some, "at": to_iso(now)}) for some in as_rows(rows)),
+    ]
+
+
+def _note_key(filter_id: int) -> str:
+    return f"untried:{filter_id}"
 
 
 async def filter_job_of(db: Database, user_id: int, job_id: int) -> FilterJob | None:

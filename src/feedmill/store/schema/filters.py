@@ -87,7 +87,8 @@ filter_jobs = table(
     belongs_to("filters"),
     Column("kind", Word, nullable=False),
     Column("status", Word, nullable=False, server_default="running"),
-    # Set while the job runs: the same request joins the running job.
+    # Set while the job runs: the same request joins the running job. A note that a filter left out new entries has one
+    # too: it is no job, and there is one for a filter.
     Column("running_key", ascii_text(64), unique=True),
     Column("undoes_job_id", Id),
     count("total"),

@@ -11,6 +11,7 @@ from feedmill.library.filters.work_on_jobs import FilterJobWorker
 from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterKind, FilterScope, ScopeKind
 from feedmill.model.services.save_service import ServiceKind
 from feedmill.store.archive.database_load import end_loading
+from feedmill.store.filters.filter_jobs import steps_to_note_untried
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
 
@@ -92,6 +93,19 @@ async def test_a_filter_is_changed_and_stays_off_if_it_was_off(site: Site, alice
         False,
     )
     assert "This filter is off." in text_of(await alice.see(path))
+
+
+async def test_a_filter_says_that_its_expressions_took_too_long(site: Site, alice: Visitor) -> None:
+    path = (await alice.send("/filters/new", **FORM)).headers["location"]
+    [own] = await filters_of(site, alice)
+
+    await site.app.db.batch(steps_to_note_untried({own.id: 3}, site.app.tools.clock()))
+    page = await alice.see(path)
+    await alice.send(f"{path}/apply")
+    after = await alice.see(path)
+
+    assert "This filter was not tried on 3 new items." in text_of(page)
+    assert "This filter was not tried" not in text_of(after)
 
 
 async def test_a_filter_that_is_off_is_saved_but_not_applied(site: Site, alice: Visitor) -> None:

@@ -64,7 +64,9 @@ class FilterJobResponse(BaseModel):
     can_start_again: bool
     created_at: datetime
     finished_at: datetime | None
-    last_error: MessageText | None = Field(description="Why it failed, or why its last attempt did.")
+    last_error: MessageText | None = Field(
+        description="Why it failed or was cancelled, or why its last attempt failed."
+    )
 
     @classmethod
     def of(cls, job: FilterJob) -> Self:
