@@ -128,7 +128,8 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
         ):
             writers = lazy_writers(services, pools.gatherer.pool_writes)
             encryption = Encryption.of(settings)
-            tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)
+            rules, later_for = backoff_rules(settings), settings.later_for
+            tools = RefreshTools(db, blobs, client, rules, encryption=encryption, writers=writers, later_for=later_for)
             images = _image_tools(settings, tools, image_client)
             yield App(settings, db, blobs, client, blocks, tools, images, pools, coordination, services)
 

@@ -98,6 +98,8 @@ class RefreshTools:
     ownership: OwnershipCheck = field(default_factory=OwnershipCheck)
     encryption: Encryption = NO_ENCRYPTION
     writers: RefreshWriters = field(default_factory=RefreshWriters)
+    # For how long a filter puts what a new subscription brings among what to read later.
+    later_for: timedelta = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from feedmill.library.filters.filter_new_subscription import add_filtered_subscriptions
 from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.folders import folder_paths
 from feedmill.library.subscriptions.import_opml import BadOpml, ImportPlan, plan_import, run_import
@@ -9,9 +10,8 @@ from feedmill.library.subscriptions.opml import OpmlFeed, read_opml, write_opml
 from feedmill.model.user import User
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.schema import feeds, folders, subscriptions
-from feedmill.store.subscriptions.add_subscriptions import add_subscriptions
 from feedmill.store.subscriptions.folders import folders_of
-from tests.flows.refresh_environment import ENCRYPTION, NOW, RefreshEnvironment, answer, item
+from tests.flows.refresh_environment import NOW, RefreshEnvironment, answer, item
 from tests.library.subscribers import Subscribers
 
 LISTED = [
@@ -27,7 +27,7 @@ def opml(*listed: OpmlFeed) -> bytes:
 
 async def imported(env: RefreshEnvironment, user: User, data: bytes) -> ImportPlan:
     plan = await plan_import(env.db, user, data)
-    await run_import(env.db, ENCRYPTION, user, plan, env.now)
+    await run_import(env.tools, user, plan)
     return plan
 
 
@@ -40,7 +40,7 @@ async def test_a_list_becomes_subscriptions_in_their_folders(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     plan = await plan_import(env.db, alice, opml())
-    feed_ids = await run_import(env.db, ENCRYPTION, alice, plan, NOW)
+    feed_ids = await run_import(env.tools, alice, plan)
 
     assert await filed(env, subscribers, alice) == {"A": {"Tech/Python", "Daily"}, "B": set()}
     assert sorted(feed_ids) == sorted(each.feed_id for each in await subscribers.mine(alice))
@@ -82,15 +82,15 @@ async def test_an_import_that_was_killed_continues_when_it_is_run_again(
         chunks += 1
         if chunks == 2:
             raise SystemExit
-        await add_subscriptions(*given)  # type: ignore[arg-type]
+        await add_filtered_subscriptions(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("feedmill.library.subscriptions.import_opml.add_subscriptions", dies_at_the_second)
+    monkeypatch.setattr("feedmill.library.subscriptions.import_opml.add_filtered_subscriptions", dies_at_the_second)
     with pytest.raises(SystemExit):
         await imported(env, alice, many)
     half = len(await subscribers.mine(alice))
     plan = await imported(env, alice, many)
 
-    assert (half, len(plan.subscribed), len(plan.new)) == (150, 150, 250)
+    assert (half, len(plan.subscribed), len(plan.new)) == (100, 100, 300)
     assert await filed(env, subscribers, alice) == {f"Feed {n}": {f"F{n % 3}"} for n in range(400)}
 
 

@@ -1,6 +1,6 @@
 """Subscribes a user to a feed or an OPML file, for `feedmill add --user` and `feedmill import --user`."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from feedmill.app import App
 from feedmill.cli.actions.find_user import find_user
@@ -25,6 +25,6 @@ async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], 
     """Imports the file; returns the ids of new feeds, the number of existing ones, and the problems."""
     user = await find_user(app.db, name)
     plan = await plan_import(app.db, user, opml)
-    added = await run_import(app.db, app.tools.encryption, user, plan, datetime.now(UTC), head_start=timedelta(0))
+    added = await run_import(app.tools, user, plan, head_start=timedelta(0))
     problems = [f"line {error.line}: {error.message}" if error.line else str(error.message) for error in plan.errors]
     return added, len(plan.here) + len(plan.subscribed), problems

@@ -20,6 +20,9 @@ from feedmill.model.search_query import (
     SearchCondition,
     TextMatch,
 )
+from feedmill.model.timestamps import from_iso
+from feedmill.store.entries.read_entries import decode_enclosures
+from feedmill.store.filters.filterable_entries import FilterableEntry
 from feedmill.store.search.index import SearchableEntry, tokenize_entry
 from feedmill.store.search.index_table import place_seconds
 from feedmill.store.search.tokenizer import MAX_LINE, MAX_URL, visible_text
@@ -65,6 +68,17 @@ class EntryFacts:
         }
         # A lone surrogate can't be encoded.
         return {name: text.encode(errors="replace") for name, text in texts.items()}
+
+
+def stored_entry_facts(entry: FilterableEntry) -> EntryFacts:
+    return EntryFacts(
+        entry,
+        entry.feed_id,
+        from_iso(entry.sort_at),
+        entry.language,
+        entry.has_picture,
+        decode_enclosures(entry.enclosures),
+    )
 
 
 def holds(condition: SearchCondition, facts: EntryFacts, matches: RegexSearch = matches_regex) -> bool:

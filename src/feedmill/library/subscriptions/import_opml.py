@@ -6,17 +6,19 @@ again and continues where it stopped.
 
 import asyncio
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import inf
 from typing import Any
 
 import msgspec
 
 from feedmill.collect.first_fetch import HEAD_START
+from feedmill.collect.refresh import RefreshTools
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.library.feeds.private_feeds import find_feed_targets
+from feedmill.library.filters.filter_new_subscription import add_filtered_subscriptions
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.library.subscriptions.folders import FolderPath, clip_path, ensure_folders
 from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_opml
@@ -30,11 +32,11 @@ from feedmill.store.chunks import chunked
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
-from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
+from feedmill.store.subscriptions.add_subscriptions import NewSubscription
 from feedmill.store.subscriptions.read_subscriptions import count_subscriptions, subscription_ids_by_feed
 
-# A database may take a thousand statements in one batch, and a subscription takes up to six.
-SUBSCRIPTIONS_AT_ONCE = 150
+# A database may take a thousand statements in one batch. A subscription takes up to six, and those of filters.
+SUBSCRIPTIONS_AT_ONCE = 100
 
 
 class BadOpml(BadInput):
@@ -122,28 +124,22 @@ async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
 
 
 async def run_import(
-    db: Database,
-    encryption: Encryption,
-    user: User,
-    plan: ImportPlan,
-    now: datetime,
-    head_start: timedelta = HEAD_START,
+    tools: RefreshTools, user: User, plan: ImportPlan, head_start: timedelta = HEAD_START
 ) -> list[int]:
     """Writes the plan. New feeds are due after a delay, so that the import job can fetch them first."""
+    db, now = tools.db, tools.clock()
     if plan.added:
         await check_byte_quota(db, user.id)
     folder_ids = await ensure_folders(db, user.id, plan.folders)
-    new = [_subscription(encryption, plan.rows[url], feed, folder_ids) for url, feed in plan.added.items()]
+    new = [_subscription(tools.encryption, plan.rows[url], feed, folder_ids) for url, feed in plan.added.items()]
     for chunk in chunked(new, SUBSCRIPTIONS_AT_ONCE):
-        await add_subscriptions(db, user.id, chunk, now, now + head_start)
+        await add_filtered_subscriptions(db, user.id, chunk, now, now + head_start, tools.later_for)
     return list((await feed_ids_by_any_url(db, [plan.rows[url][0] for url in plan.new])).values())
 
 
-async def import_and_fetch(
-    work: JobPort, db: Database, encryption: Encryption, user: User, plan: ImportPlan, now: datetime
-) -> int:
+async def import_and_fetch(work: JobPort, tools: RefreshTools, user: User, plan: ImportPlan) -> int:
     """Writes the plan and starts the job that fetches the new feeds; the id of the job, which keeps the report."""
-    feed_ids = await run_import(db, encryption, user, plan, now)
+    feed_ids = await run_import(tools, user, plan)
     job_id, _ = await work.refresh(IMPORT, feed_ids, user.id, report=plan.stored_report())
     return job_id
 

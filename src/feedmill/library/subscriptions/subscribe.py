@@ -18,6 +18,7 @@ from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.private_feeds import FeedTarget, find_feed_target
 from feedmill.library.filters.filter_new_entries import blocked_newest_entries
+from feedmill.library.filters.filter_new_subscription import add_filtered_subscriptions
 from feedmill.library.subscriptions.errors import (
     AlreadySubscribed,
     NotSubscribable,
@@ -39,7 +40,7 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.stories.story_reading import find_read_stories
-from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
+from feedmill.store.subscriptions.add_subscriptions import NewSubscription
 from feedmill.store.subscriptions.read_subscriptions import (
     count_subscriptions,
     subscription_ids_by_feed,
@@ -191,7 +192,8 @@ async def _join(
     blocked = await _not_unread(tools.db, user, target.feed_id, request.settings) if target.feed_id else ()
     feed = _new_feed(tools, request, target.url, found)
     new = NewSubscription(feed, target.feed_id, request.settings, request.folder_ids, blocked)
-    await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
+    due_at = now + HEAD_START if found else now
+    await add_filtered_subscriptions(tools.db, user.id, [new], now, due_at, tools.later_for)
     subscription = await _subscription_at(tools, user, target)
     if target.feed_id is not None and request.settings.interval_seconds is not None:
         subscription = await apply_interval(tools.db, tools.rules, user.id, subscription, now)

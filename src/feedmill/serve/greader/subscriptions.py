@@ -69,7 +69,7 @@ async def import_subscriptions(request: Request, who: Caller) -> Response:
     work: JobPort = request.app.state.work
     too_large = TooLarge(Message("error.opml_too_large", megabytes=MAX_BYTES // 1_000_000))
     plan = await plan_import(app.db, who.user, await with_body_limit(request, MAX_BYTES, too_large).body())
-    await import_and_fetch(work, app.db, app.tools.encryption, who.user, plan, app.tools.clock())
+    await import_and_fetch(work, app.tools, who.user, plan)
     return ok()
 
 

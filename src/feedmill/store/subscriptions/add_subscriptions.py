@@ -39,13 +39,17 @@ FILE = insert_selected(
 
 @dataclass(frozen=True, slots=True)
 class NewSubscription:
-    """`feed_id` is None for a new feed, which is added too. `blocked` entries do not become unread."""
+    """`feed_id` is None for a new feed, which is added too. `blocked` entries do not become unread.
+
+    `filter_steps` follow when the others have.
+    """
 
     feed: NewFeed
     feed_id: int | None = None
     settings: FeedSettings = DEFAULT_FEED_SETTINGS
     folder_ids: tuple[int, ...] = ()
     blocked: tuple[int, ...] = ()
+    filter_steps: Sequence[Step] = ()
 
     @property
     def asks_something(self) -> bool:
@@ -72,6 +76,7 @@ async def add_subscriptions(
             step_to_set_http_options(private),
             Step(WAKE, {"ids": ids, "at": to_iso(now), "why": message_to_stored(SUBSCRIBED_REASON)}),
             *fill,
+            *(step for one in known for step in one.filter_steps),
             *steps_to_apply_subscriber_options([one.feed_id for one in known if one.feed_id and one.asks_something]),
         ]
     )

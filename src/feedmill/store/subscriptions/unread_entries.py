@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Integer, and_, bindparam, select
+from sqlalchemy import Integer, and_, bindparam, exists, or_, select
 
-from feedmill.store.database import Step
+from feedmill.model.filters.entry_filter import FilterAction
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID, of_user, recount
-from feedmill.store.schema import entries, feeds, states, subscriptions, unread, unread_lists
+from feedmill.store.schema import entries, feeds, filter_effects, states, subscriptions, unread, unread_lists
 
 # How many entries of an existing feed become unread for a new subscriber.
 NEWEST_UNREAD = 50
@@ -31,6 +32,16 @@ FILL = insert_selected(
     .select_from(_newest.outerjoin(states, _has_read).join(subscriptions, _its_subscription))
     .where(states.c.read_at.is_(None), ~one_of(_newest.c.id, "blocked")),
 )
+_was_hidden = exists().where(
+    filter_effects.c.user_id == bindparam("of_user"),
+    filter_effects.c.action == FilterAction.HIDE,
+    filter_effects.c.entry_id == _newest.c.id,
+)
+SETTLED = (
+    select(_newest.c.id)
+    .select_from(_newest.outerjoin(states, _has_read))
+    .where(or_(states.c.read_at.is_not(None), _was_hidden))
+)
 RECOUNT_FEED = recount(subscriptions.c.feed_id == bindparam("feed_id"))
 
 _the_subscription = and_(of_user, subscriptions.c.id == bindparam("subscription_id"))
@@ -40,6 +51,12 @@ _held = select(subscriptions.c.id).where(_the_subscription)
 # Also from retired lists, which an undo may restore.
 DROP_UNREAD = unread.delete().where(unread.c.list_id.in_(_lists), unread.c.subscription_id.in_(_held))
 DROP = subscriptions.delete().where(_the_subscription)
+
+
+async def find_settled_entries(db: Database, user_id: int, feed_id: int, newest: int) -> list[int]:
+    """Those of the newest entries of a feed that the user read, or a filter hid, in an earlier subscription."""
+    rows = await db.query(SETTLED, {"of_user": user_id, "feed_id": feed_id, "newest": newest})
+    return [row["id"] for row in rows]
 
 
 def steps_to_fill_unread(

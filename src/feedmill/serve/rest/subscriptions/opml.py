@@ -51,7 +51,7 @@ async def import_feeds(
     if dry_run:
         response.status_code = 200
         return imported
-    job_id = await import_and_fetch(work, app.db, app.tools.encryption, who.user, plan, app.tools.clock())
+    job_id = await import_and_fetch(work, app.tools, who.user, plan)
     return imported.model_copy(update={"job_id": job_id})
 
 

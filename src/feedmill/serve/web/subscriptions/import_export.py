@@ -66,7 +66,7 @@ async def _uploaded_list(sent: FormData) -> bytes:
 
 async def _run_import(request: Request, user: User, plan: ImportPlan) -> Response:
     app = the_app(request)
-    job_id = await import_and_fetch(the_jobs(request), app.db, app.tools.encryption, user, plan, app.tools.clock())
+    job_id = await import_and_fetch(the_jobs(request), app.tools, user, plan)
     return redirect(f"/jobs/{job_id}")
 
 
