@@ -184,6 +184,26 @@ def test_a_word_is_muted_in_two_clicks_and_the_mute_is_undone(
     assert "bakery" not in [each.name for each in stored(site_server, FilterKind.MUTE)]
 
 
+def test_muting_the_same_again_says_what_held_before_and_is_undone(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    """The muted word of this file, for good, is muted from an article for a week."""
+    alice = browser_user(at="/all", width=1440)
+    page = alice.page
+    alice.press("j")
+    page.wait_for_selector(".pane .article")
+    alice.press("q")
+    page.get_by_role("radio", name="A week").check()
+    page.locator(".part.mute input[name=text]").fill("zeppelin")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".toast")).to_contain_text("“zeppelin” was muted for good. Now it is muted only for a week.")
+
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page.locator(".toast")).to_contain_text("“zeppelin” is as it was before.")
+    assert [each.expires_at for each in stored(site_server, FilterKind.MUTE) if each.name == "zeppelin"] == [None]
+
+
 def test_another_word_is_followed_for_a_week_by_keyboard(
     browser_user: BrowserUserMaker, site_server: SiteServer
 ) -> None:

@@ -152,7 +152,7 @@ async def test_a_word_is_muted_and_muted_no_longer(cli: CommandLine, alice: User
 
     assert muted.out.startswith("kiln is muted\njob 1: 3 entries changed\n")
     assert unread == ["oats"]
-    assert again.out == "kiln is muted until 2099-01-01T00:00:00.000Z\n"
+    assert again.out == "kiln is muted until 2099-01-01T00:00:00.000Z (before: for good)\n"
     assert removed.out == "kiln is no longer muted\n"
     assert len(await listed(cli, alice, EntryView.UNREAD)) == 4
     assert (followed.records[0]["kind"], followed.records[0]["actions"]) == ("follow", ["raise"])

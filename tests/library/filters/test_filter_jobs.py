@@ -245,7 +245,7 @@ async def test_an_undo_of_one_job_leaves_the_others(stored: Stored) -> None:
 
 
 async def test_all_that_a_filter_did_is_reverted_also_after_it_was_deleted(stored: Stored) -> None:
-    own = await mute(stored.db, stored.alice.id, FilterSubject("word", "kilns"), NOW)
+    own, _ = await mute(stored.db, stored.alice.id, FilterSubject("word", "kilns"), NOW)
     await jobs.apply_backwards(stored.db, stored.alice.id, own.id, NOW)
     await stored.work()
     hidden = await stored.unread(stored.alice)
@@ -752,10 +752,10 @@ async def _unread_after_mute(stored: Stored, following: Following) -> list[str]:
     period = FilterPeriod(
         NOW + following.until if following.until else None, FilterScope(following.scope, ids.get(following.scope))
     )
-    followed = await follow(db, alice.id, FilterSubject("word", "glaze"), NOW, period)
+    followed, _ = await follow(db, alice.id, FilterSubject("word", "glaze"), NOW, period)
     await enable_filter(db, alice.id, followed.id, NOW, enabled=following.enabled)
     stored.now += timedelta(minutes=1)
-    muted = await mute(db, alice.id, FilterSubject("word", "kilns"), stored.now)
+    muted, _ = await mute(db, alice.id, FilterSubject("word", "kilns"), stored.now)
     await jobs.apply_backwards(db, alice.id, muted.id, stored.now)
     await stored.work()
     return await stored.unread(alice)

@@ -90,7 +90,7 @@ async def one_newcomer(env: RefreshEnvironment) -> Newcomer:
 
 
 async def test_what_is_muted_is_not_unread_for_a_new_subscriber(newcomer: Newcomer) -> None:
-    muted = await mute(newcomer.env.db, newcomer.alice.id, CRYPTO, newcomer.env.now)
+    muted = (await mute(newcomer.env.db, newcomer.alice.id, CRYPTO, newcomer.env.now)).filter
 
     await newcomer.join()
 
@@ -139,7 +139,7 @@ async def test_what_the_rules_of_a_new_subscriber_block_no_filter_touches(one_ne
 
 async def test_reverting_a_mute_makes_unread_what_it_kept_from_a_new_subscriber(one_newcomer: Newcomer) -> None:
     db, alice = one_newcomer.env.db, one_newcomer.alice
-    muted = await mute(db, alice.id, CRYPTO, one_newcomer.env.now)
+    muted = (await mute(db, alice.id, CRYPTO, one_newcomer.env.now)).filter
     await one_newcomer.join()
 
     await revert_filter(db, alice.id, muted.id, one_newcomer.env.now)

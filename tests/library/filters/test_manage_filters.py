@@ -9,7 +9,14 @@ from feedmill.errors import BadInput, LimitExceeded, NotFound, UnknownGroup
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.filters import manage_filters as own
 from feedmill.library.filters.conditions import BadCondition
-from feedmill.library.filters.mutes import FilterPeriod, change_until, follow, mute
+from feedmill.library.filters.mutes import (
+    FilterPeriod,
+    FormerPeriod,
+    change_until,
+    follow,
+    mute,
+    restore_period,
+)
 from feedmill.library.users import limits
 from feedmill.model.filters.entry_filter import (
     FilterActions,
@@ -205,7 +212,7 @@ async def test_a_filter_whose_folder_was_deleted_has_no_feeds(any_db: Database) 
 async def test_a_mute_is_a_filter_that_hides_and_stops(db: Database, subject: FilterSubject, condition: str) -> None:
     alice = await SmallLibrary(db).person()
 
-    made = await mute(db, alice.id, subject, NOW)
+    made = (await mute(db, alice.id, subject, NOW)).filter
 
     assert (made.kind, made.condition, made.actions) == (FilterKind.MUTE, condition, FilterActions(hide=True))
     assert (made.stops, made.expires_at) == (True, None)
@@ -217,14 +224,26 @@ async def test_muting_the_same_again_changes_until_when(any_db: Database) -> Non
     alice = await SmallLibrary(any_db).person()
     cup = FilterSubject("word", "world cup")
 
-    first = await mute(any_db, alice.id, cup, NOW, FilterPeriod(NOW + DAY))
-    again = await mute(any_db, alice.id, cup, NOW, FilterPeriod(NOW + 7 * DAY))
+    first, _ = await mute(any_db, alice.id, cup, NOW, FilterPeriod(NOW + DAY))
+    again, before = await mute(any_db, alice.id, cup, NOW, FilterPeriod(NOW + 7 * DAY))
     for_good = await change_until(any_db, alice.id, first.id, None, NOW)
-    followed = await follow(any_db, alice.id, cup, NOW)
+    followed, _ = await follow(any_db, alice.id, cup, NOW)
 
+    assert before == first
     assert first.id == again.id == for_good.id != followed.id
     assert (again.is_expired(NOW + DAY), for_good.expires_at) == (False, None)
     assert [each.id for each in await own.filters_of_user(any_db, alice.id, FilterKind.MUTE)] == [first.id]
+
+
+async def test_a_changed_mute_holds_again_as_before(any_db: Database) -> None:
+    alice = await SmallLibrary(any_db).person()
+    cup = FilterSubject("word", "world cup")
+    before, _ = await mute(any_db, alice.id, cup, NOW, FilterPeriod(NOW + DAY))
+    await mute(any_db, alice.id, cup, NOW)
+
+    restored = await restore_period(any_db, alice.id, before.id, FormerPeriod(NOW + DAY, enabled=True), NOW + 2 * DAY)
+
+    assert restored == before
 
 
 @pytest.mark.parametrize("text", ["", "...", "x" * 101])

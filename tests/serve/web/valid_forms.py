@@ -113,6 +113,7 @@ FORMS: Mapping[str, Form] = {
     "/filter-jobs/{id:int}/undo": {"next": "/filters"},
     "/muted": {"do": "mute", "kind": "word", "text": "mill", "period": "week", "stored": "yes"},
     "/muted/{id:int}": {"period": "day"},
+    "/muted/{id:int}/restore": {"until": "2030-01-01T00:00:00.000Z", "enabled": "yes", "next": "/muted"},
     "/item/{id:int}/mute": {
         "do": "follow",
         "subject": "author:Ada Quern",

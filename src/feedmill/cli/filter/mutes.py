@@ -73,18 +73,24 @@ def unmute(context: Context, user: str, text: str) -> None:
 
 def _add(context: Context, user: str, kind: FilterKind, as_json: bool, given: dict[str, Any]) -> None:
     settings = context.quiet_settings
-    made, job = run_with_database(settings, lambda db: _add_subject(db, settings, user, kind, as_json, given))
+    (made, before), job = run_with_database(settings, lambda db: _add_subject(db, settings, user, kind, as_json, given))
     if as_json:
         print_record(filter_record(made))
     else:
         until = f" until {made.expires_at}" if made.expires_at else ""
-        print_text(f"{made.name} is {'muted' if kind is FilterKind.MUTE else 'followed'}{until}")
+        was = f" (before: {_period(before)})" if before else ""
+        print_text(f"{made.name} is {'muted' if kind is FilterKind.MUTE else 'followed'}{until}{was}")
     report_job(job, as_json)
+
+
+def _period(own: EntryFilter) -> str:
+    until = f"until {own.expires_at}" if own.expires_at else "for good"
+    return until if own.enabled else f"{until}, but turned off"
 
 
 async def _add_subject(
     db: Database, settings: Settings, user: str, kind: FilterKind, as_json: bool, given: dict[str, Any]
-) -> tuple[EntryFilter, FilterJob | None]:
+) -> tuple[mutes.MuteResult, FilterJob | None]:
     user_id, now = (await caller_of(db, user)).user.id, datetime.now(UTC)
     scope = await find_scope(db, user_id, given["feed"], given["folder"])
     period = mutes.FilterPeriod(utc_time(given["until"]), scope)
@@ -92,7 +98,7 @@ async def _add_subject(
     made = await add(db, user_id, FilterSubject(given["kind"], given["text"]), now, period)
     if not given["applies"]:
         return made, None
-    job = await apply_backwards(db, user_id, made.id, now)
+    job = await apply_backwards(db, user_id, made.filter.id, now)
     return made, await finish_job(db, settings, job, user_id, as_json)
 
 

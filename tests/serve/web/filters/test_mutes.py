@@ -4,11 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from lxml import html
+from sqlalchemy import select
 
-from feedmill.library.filters.filter_jobs import running_filter_jobs
-from feedmill.library.filters.manage_filters import filters_of_user
-from feedmill.model.filters.entry_filter import EntryFilter, FilterKind, FilterSubject
+from feedmill.library.filters.filter_jobs import jobs_of_filter, running_filter_jobs
+from feedmill.library.filters.manage_filters import create_filter, enable_filter, filters_of_user
+from feedmill.library.filters.work_on_jobs import FilterJobWorker
+from feedmill.model.filters.entry_filter import EntryFilter, FilterActions, FilterDraft, FilterKind, FilterSubject
 from feedmill.model.timestamps import from_iso
+from feedmill.model.user import SCOPES, Caller
+from feedmill.store.schema import unread, users
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
 
@@ -18,6 +23,12 @@ ON_PAGE: dict[str, Any] = {"do": "follow", "kind": "site", "text": "example.org"
 
 async def muted_by(site: Site, visitor: Visitor) -> list[EntryFilter]:
     return await filters_of_user(site.app.db, (await visitor.user(site)).id)
+
+
+async def unread_of(site: Site, visitor: Visitor) -> set[int]:
+    lists = select(users.c.unread_list_id).where(users.c.id == (await visitor.user(site)).id)
+    rows = await site.app.db.query(select(unread.c.entry_id).where(unread.c.list_id.in_(lists)))
+    return {row["entry_id"] for row in rows}
 
 
 async def test_an_article_offers_words_of_its_title_its_author_and_its_site(alice: Visitor) -> None:
@@ -107,3 +118,87 @@ async def test_articles_of_others_can_not_be_muted_from(site: Site, charlie: Vis
 
     assert answer.status_code == 404
     assert await muted_by(site, charlie) == []
+
+
+async def _mute_for(alice: Visitor, period: str, text: str = "cache") -> html.HtmlElement:
+    sent = {"csrf": alice.csrf()} | FROM_ARTICLE | {"text": text, "period": period}
+    return html.fromstring((await alice.client.post("/item/1/mute", data=sent, headers={"HX-Request": "true"})).text)
+
+
+async def _undo(alice: Visitor, toast: html.HtmlElement) -> str:
+    [form] = toast.xpath(".//form")
+    sent = {field.get("name"): field.get("value") for field in form.xpath(".//input")} | {"csrf": alice.csrf()}
+    answer = await alice.client.post(form.get("action"), data=sent, headers={"HX-Request": "true"})
+    assert answer.status_code == 200
+    return text_of(html.fromstring(answer.text))
+
+
+async def test_undo_after_muting_the_same_again_leaves_the_mute_and_what_it_did(site: Site, alice: Visitor) -> None:
+    await _mute_for(alice, "for_good")
+    [before] = await muted_by(site, alice)
+
+    toast = await _mute_for(alice, "week")
+    [changed] = await muted_by(site, alice)
+    undone = await _undo(alice, toast)
+
+    assert "“cache” was muted for good. Now it is muted only for a week." in text_of(toast)
+    assert changed.expires_at is not None
+    assert undone == "“cache” is as it was before."
+    assert await muted_by(site, alice) == [before]
+    assert await running_filter_jobs(site.app.db, (await alice.user(site)).id) == []
+
+
+async def test_undo_after_muting_again_what_was_turned_off_turns_it_off(site: Site, alice: Visitor) -> None:
+    await _mute_for(alice, "week")
+    [made] = await muted_by(site, alice)
+    await enable_filter(site.app.db, (await alice.user(site)).id, made.id, datetime.now(UTC), enabled=False)
+    [before] = await muted_by(site, alice)
+
+    toast = await _mute_for(alice, "month")
+    await _undo(alice, toast)
+
+    assert "“cache” is muted for a month." in text_of(toast)
+    assert await muted_by(site, alice) == [before]
+
+
+async def test_undo_after_muting_the_same_again_takes_back_what_the_change_did(site: Site, alice: Visitor) -> None:
+    user_id = (await alice.user(site)).id
+    await _mute_for(alice, "week", "queues")
+    unread = await unread_of(site, alice)
+    sent = {"csrf": alice.csrf()} | FROM_ARTICLE | {"text": "queues", "period": "month", "stored": "yes"}
+    answer = await alice.client.post("/item/1/mute", data=sent, headers={"HX-Request": "true"})
+    worker = FilterJobWorker(site.app.db)
+    await worker.work()
+    hidden = unread - await unread_of(site, alice)
+
+    await _undo(alice, html.fromstring(answer.text))
+    await worker.work()
+
+    assert len(hidden) > 0
+    assert await unread_of(site, alice) == unread
+    assert [job.kind for job in await jobs_of_filter(site.app.db, user_id, 1)] == ["undo", "apply"]
+
+
+async def test_muting_the_same_again_says_so(site: Site, alice: Visitor) -> None:
+    await _mute_for(alice, "day")
+
+    longer, for_good = await _mute_for(alice, "week"), await _mute_for(alice, "for_good")
+
+    assert "“cache” was muted already. Now it is muted for a week." in text_of(longer)
+    assert "“cache” was muted already. Now it is muted for good." in text_of(for_good)
+
+
+async def test_a_filter_is_not_restored_like_a_mute(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    user = await alice.user(site)
+    draft = FilterDraft("Caches", "cache", actions=FilterActions(star=True))
+    own = await create_filter(site.app.db, Caller(user, frozenset(SCOPES)), draft, datetime.now(UTC))
+    await _mute_for(alice, "week")
+    *_, mute = await muted_by(site, alice)
+
+    refused = [
+        await alice.send(f"/muted/{own.id}/restore", until="", next="/muted"),
+        await charlie.send(f"/muted/{mute.id}/restore", until="", next="/muted"),
+    ]
+
+    assert [answer.status_code for answer in refused] == [404, 404]
+    assert await muted_by(site, alice) == [own, mute]

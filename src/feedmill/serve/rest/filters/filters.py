@@ -79,10 +79,10 @@ async def delete_filter(
 @router.post("/mutes", status_code=201, responses=problem_responses(404))
 async def create_mute(app: TheApp, who: Writer, new: NewMute) -> FilterResponse:
     """Hides new entries with a word, of an author or of a site from unread lists; the same again changes until when."""
-    return FilterResponse.of(await mute(app.db, who.user.id, new.subject(), datetime.now(UTC), new.period()))
+    return FilterResponse.of((await mute(app.db, who.user.id, new.subject(), datetime.now(UTC), new.period())).filter)
 
 
 @router.post("/follows", status_code=201, responses=problem_responses(404))
 async def create_follow(app: TheApp, who: Writer, new: NewMute) -> FilterResponse:
     """Shows new entries with a word, of an author or of a site first; the same again changes until when."""
-    return FilterResponse.of(await follow(app.db, who.user.id, new.subject(), datetime.now(UTC), new.period()))
+    return FilterResponse.of((await follow(app.db, who.user.id, new.subject(), datetime.now(UTC), new.period())).filter)

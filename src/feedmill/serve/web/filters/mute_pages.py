@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -13,14 +14,32 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.article import find_entry
 from feedmill.library.filters.filter_jobs import apply_backwards
 from feedmill.library.filters.manage_filters import filters_of_user
-from feedmill.library.filters.mutes import FilterPeriod, change_until, follow, mute
-from feedmill.model.filters.entry_filter import EntryFilter, FilterKind, FilterSubject, SubjectKind
+from feedmill.library.filters.mutes import (
+    FilterPeriod,
+    FormerPeriod,
+    MuteResult,
+    change_until,
+    follow,
+    mute,
+    restore_period,
+)
+from feedmill.model.filters.entry_filter import FilterKind, FilterSubject, SubjectKind
+from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Caller
 from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
-from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, TEXT, accepts_form, matching, one_of
+from feedmill.serve.web.core.form_fields import (
+    CHECKBOX,
+    NEXT_PATH,
+    NUMBER,
+    TEXT,
+    FormField,
+    accepts_form,
+    matching,
+    one_of,
+)
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
@@ -35,6 +54,13 @@ PERIOD = one_of(*PERIODS)
 KIND = one_of(FilterKind.MUTE, FilterKind.FOLLOW)
 
 
+def _is_time(text: str) -> bool:
+    try:
+        return to_iso(from_iso(text)) == text
+    except (ValueError, OverflowError):
+        return False
+
+
 async def list_muted(request: Request) -> Response:
     caller = await signed_in(request)
     return await _show(request, caller)
@@ -47,9 +73,10 @@ async def add_muted(request: Request) -> Response:
     sent = await checked_form(request)
     try:
         made = await _mute(request, caller, sent, SUBJECT_KINDS[form_text(sent, "kind")], form_text(sent, "text"))
+        message = _message(request, made.result, form_text(sent, "period"))
     except (BadInput, LimitExceeded) as error:
         return await _show(request, caller, error.message, form_text(sent, "text"), 422)
-    return redirect(MUTED_PATH, _message(made, form_text(sent, "period")))
+    return redirect(MUTED_PATH, message)
 
 
 @accepts_form(
@@ -68,10 +95,10 @@ async def mute_from_article(request: Request) -> Response:
     sent = await checked_form(request)
     await find_entry(the_app(request).db, caller.user.id, path_id(request))
     kind, _, chosen = form_text(sent, "subject").partition(":")
-    made: EntryFilter | None = None
+    made: StartedMute | None = None
     try:
         made = await _mute(request, caller, sent, SUBJECT_KINDS[kind or "word"], chosen or form_text(sent, "text"))
-        message = _message(made, form_text(sent, "period"))
+        message = _message(request, made.result, form_text(sent, "period"))
     except BadInput:
         message = flash_error("mute.bad_text")
     except LimitExceeded:
@@ -91,14 +118,44 @@ async def change_period(request: Request) -> Response:
     return redirect(MUTED_PATH, flash_success("mute.changed"))
 
 
-async def _mute(request: Request, caller: Caller, sent: FormData, kind: SubjectKind, text: str) -> EntryFilter:
+@accepts_form(
+    {
+        "until": FormField(_is_time).or_empty,
+        "enabled": CHECKBOX,
+        "job": NUMBER.optional,
+        "next": NEXT_PATH,
+    }
+)
+async def restore(request: Request) -> Response:
+    """Takes back a change by muting the same again: it holds as before."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    app, until, job = the_app(request), form_text(sent, "until"), form_text(sent, "job")
+    former = FormerPeriod(
+        from_iso(until) if until else None, bool(form_text(sent, "enabled")), int(job) if job else None
+    )
+    own = await restore_period(app.db, caller.user.id, path_id(request), former, app.tools.clock())
+    message = flash_success("mute.restored", text=own.name)
+    if is_fragment_request(request):
+        return render_template(request, "filters/mute_toast.html", message=message, made=None)
+    return redirect(local_path(sent.get("next"), MUTED_PATH), message)
+
+
+class StartedMute(NamedTuple):
+    """What was muted or followed, and the job that applies it to stored entries."""
+
+    result: MuteResult
+    job_id: int | None
+
+
+async def _mute(request: Request, caller: Caller, sent: FormData, kind: SubjectKind, text: str) -> StartedMute:
     app, now = the_app(request), the_app(request).tools.clock()
     add = mute if form_text(sent, "do") == FilterKind.MUTE else follow
     period = FilterPeriod(_until(form_text(sent, "period"), now))
-    made = await add(app.db, caller.user.id, FilterSubject(kind, text), now, period)
-    if form_text(sent, "stored"):
-        await apply_backwards(app.db, caller.user.id, made.id, now)
-    return made
+    result = await add(app.db, caller.user.id, FilterSubject(kind, text), now, period)
+    if not form_text(sent, "stored"):
+        return StartedMute(result, None)
+    return StartedMute(result, (await apply_backwards(app.db, caller.user.id, result.filter.id, now)).id)
 
 
 def _until(period: str, now: datetime) -> datetime | None:
@@ -106,9 +163,13 @@ def _until(period: str, now: datetime) -> datetime | None:
     return now + length if length else None
 
 
-def _message(made: EntryFilter, period: str) -> FlashMessage:
-    key = f"mute.muted_{period}" if made.kind is FilterKind.MUTE else f"mute.followed_{period}"
-    return flash_success(key, text=made.name)
+def _message(request: Request, result: MuteResult, period: str) -> FlashMessage:
+    """Says so if it held already, and if it held for good and now ends."""
+    own, before, how = result.filter, result.before, ""
+    if before and before.enabled and not before.is_expired(the_app(request).tools.clock()):
+        how = "_only" if before.expires_at is None and own.expires_at else "_again"
+    done = "muted" if own.kind is FilterKind.MUTE else "followed"
+    return flash_success(f"mute.{done}{how}_{period}", text=own.name)
 
 
 async def _show(
@@ -136,5 +197,6 @@ routes = [
     Route(MUTED_PATH, list_muted, methods=["GET"]),
     Route(MUTED_PATH, add_muted, methods=["POST"]),
     Route(f"{MUTED_PATH}/{{id:int}}", change_period, methods=["POST"]),
+    Route(f"{MUTED_PATH}/{{id:int}}/restore", restore, methods=["POST"]),
     Route("/item/{id:int}/mute", mute_from_article, methods=["POST"]),
 ]
