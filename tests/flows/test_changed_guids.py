@@ -1,10 +1,16 @@
 """A feed that gives its entries other guids brings nothing new, and loses nothing."""
 
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import Executable
 
 from feedmill.i18n.messages import Message, message_from_stored
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Row, Step
+from feedmill.store.entries import known_entries
 from feedmill.store.schema import entries, fetch_log, revisions, states, tombstones, unread
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item, rss
 from tests.scripted_web import Answer
@@ -137,3 +143,80 @@ async def test_what_is_announced_again_each_week_is_new(env: RefreshEnvironment)
     await env.later(7 * DAY, feed, answer(*week(1)))
 
     assert len(await env.titles()) == 8
+
+
+@pytest.mark.parametrize("meanwhile", [(), (item("Hello world", "Edit this."),)], ids=["nothing", "a greeting"])
+async def test_a_feed_that_is_empty_during_a_move_brings_nothing_new_after_it(
+    any_env: RefreshEnvironment, meanwhile: tuple[str, ...]
+) -> None:
+    env = any_env
+    alice = await env.user("Alice", 11)
+    feed = await env.add("/feed", answer(*items("old-")))
+    await env.subscribe(alice, feed)
+    await env.refresh(feed)
+    await env.later(HOUR, feed, answer(*meanwhile))
+    before = {row["title"]: row["id"] for row in await env.rows(entries)}
+    await env.db.batch([Step(unread.delete())])
+
+    decision = await env.later(DAY, feed, answer(item("new", date=NOW), *meanwhile, *items("new-", text="new text")))
+
+    assert isinstance(decision, Updated)
+    assert [new.title for new in decision.changes.new] == ["new"]
+    after = await env.rows(entries)
+    assert {row["title"]: row["id"] for row in after if row["title"] != "new"} == before
+    assert {row["guid"] for row in after if row["title"] in "abcde"} == {f"new-{name}" for name in "abcde"}
+    assert {row["in_feed"] for row in after} == {1}
+    assert len(await env.rows(unread)) == 1
+    assert len(await env.rows(revisions)) == 5
+
+
+async def test_a_column_with_the_same_title_and_link_is_new_each_week(env: RefreshEnvironment) -> None:
+    """One at a time is in the feed, and in between none."""
+    feed = await env.add("/feed", answer())
+
+    for week in range(3):
+        day = datetime(2026, 2, 16, tzinfo=UTC) + 7 * DAY * week
+        text = f"Of week {week}."
+        env.now = day
+        await env.later(HOUR, feed, answer(item("Letters", text, day, f"{week}", "https://example.org/letters")))
+        await env.later(DAY, feed, answer())
+
+    assert await env.titles() == ["Letters"] * 3
+
+
+async def test_entries_with_days_for_dates_are_known_under_new_guids_and_in_another_form(
+    env: RefreshEnvironment,
+) -> None:
+    today = datetime(2026, 2, 18, tzinfo=UTC)
+
+    def articles(guids: str, form: str) -> list[str]:
+        days = enumerate("abcde")
+        return [item(name, form.format(name), today - DAY * place, f"{guids}{name}") for place, name in days]
+
+    feed = await env.add("/feed", answer(*articles("old-", "Text of {}")))
+    await env.refresh(feed)
+
+    await env.later(HOUR, feed, answer(*articles("new-", "<p>Text of {}</p>")))
+
+    assert await env.titles() == list("edcba")
+    assert len(await env.rows(revisions)) == 5
+
+
+async def test_a_refresh_without_unknown_guids_looks_for_no_other_entries(
+    env: RefreshEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = await env.add("/feed", answer(*items("")))
+    await env.refresh(feed)
+    await env.later(HOUR, feed, answer(*items("", names="ab")))
+    asked: list[object] = []
+    query = env.db.query
+
+    async def counting(statement: Executable, *given: Any) -> list[Row]:
+        asked.append(statement)
+        return await query(statement, *given)
+
+    monkeypatch.setattr(env.db, "query", counting)
+    await env.later(HOUR, feed, answer(*items("", text="a later text")))
+    await env.later(HOUR, feed, answer(item("new", date=env.now), *items("")))
+
+    assert (known_entries.IN_FEED in asked, known_entries.LEFT_SINCE in asked) == (True, False)

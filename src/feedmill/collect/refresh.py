@@ -6,7 +6,7 @@ claim → fetch → keep raw → parse → decide → record, in one batch with 
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -24,6 +24,7 @@ from feedmill.collect.entries.changes import (
     entries_by_identity,
     identities_to_look_up,
     ids_that_may_be_gone,
+    may_have_come_back,
 )
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
@@ -39,14 +40,23 @@ from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
-from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.model.refresh import EntryDiff, FeedMove, KnownEntry, RawBody, RefreshDecision, Unchanged, Updated
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
+from feedmill.model.refresh import (
+    EntryDiff,
+    FeedMove,
+    GoneEntry,
+    KnownEntry,
+    RawBody,
+    RefreshDecision,
+    Unchanged,
+    Updated,
+)
 from feedmill.model.syndication.push import PushedBody
 from feedmill.outbound.encrypted_options import decrypt_options, parse_options
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.deferred_entries import is_popular
-from feedmill.store.entries.known_entries import find_gone_entries, find_known_entries
+from feedmill.store.entries.known_entries import find_entries_that_left, find_gone_entries, find_known_entries
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.record_refresh import record_refresh
 
@@ -54,6 +64,9 @@ log = get_logger(__name__)
 
 # Shorter than a handler gives a refresh to store: it would count as an outage of the database.
 MERGE_TIME = timedelta(seconds=15)
+
+# For how long an entry that left a feed may come back under another guid, and for how many that is looked at.
+LEFT_WITHIN, MOST_LEFT = timedelta(days=7), 500
 
 NOTHING_KNOWN: tuple[dict[str, KnownEntry], set[str]] = ({}, set())
 
@@ -262,8 +275,7 @@ async def _compare(
     known, purged = (
         NOTHING_KNOWN if is_new else await find_known_entries(tools.db, feed.id, identities_to_look_up(entries))
     )
-    gone_ids = [] if is_partial else ids_that_may_be_gone(entries, known)
-    gone = await find_gone_entries(tools.db, gone_ids)
+    gone = [] if is_partial or is_new else await _find_gone(tools.db, feed, entries, known, now)
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_text.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
@@ -280,6 +292,16 @@ async def _compare(
     )
     log_unreadable_dates(feed, entries, changes)
     return replace(changes, dropped=(), overflows=False) if is_partial else changes
+
+
+async def _find_gone(
+    db: Database, feed: Feed, entries: Mapping[str, ParsedEntry], known: Mapping[str, KnownEntry], now: datetime
+) -> list[GoneEntry]:
+    """The stored entries that may be in the feed under other guids."""
+    gone = await find_gone_entries(db, ids_that_may_be_gone(entries, known))
+    if not may_have_come_back(entries, known):
+        return gone
+    return gone + await find_entries_that_left(db, feed.id, now - LEFT_WITHIN, MOST_LEFT)
 
 
 async def _record(

@@ -52,7 +52,7 @@ class KnownEntry:
 class GoneEntry:
     """A stored entry that is no longer in its feed under its guid; `date` is None if the feed gave none.
 
-    `files` are the URLs of its enclosures.
+    `files` are the URLs of its enclosures. `in_feed`: it was in the last response; otherwise it left the feed earlier.
     """
 
     id: int
@@ -62,6 +62,12 @@ class GoneEntry:
     link: str | None
     date: datetime | None
     files: tuple[str, ...] = ()
+    in_feed: bool = True
+    revision_count: int = 0
+
+    @property
+    def known(self) -> KnownEntry:
+        return KnownEntry(self.id, self.digest, self.in_feed, self.revision_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 
-from feedmill.collect.entries.changed_guids import OfferedEntry, match_changed_guids
+from feedmill.collect.entries.changed_guids import OfferedEntry, match_changed_guids, match_returned_entries
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 from feedmill.model.refresh import GoneEntry
@@ -138,6 +138,55 @@ def test_another_text_at_a_date_without_a_time_is_another_entry() -> None:
 
     assert matches(today, today)
     assert not matches(replace(today, content_html="The news of the evening."), today)
+
+
+MIDNIGHT = datetime(2026, 2, 18, tzinfo=UTC)
+
+
+def dated_by_day(number: int) -> list[ParsedEntry]:
+    """Articles of as many days, of a site that gives no times."""
+    return [replace(one, published_at=MIDNIGHT - DAY * place) for place, one in enumerate(old_articles(number))]
+
+
+@pytest.mark.parametrize(("number", "found"), [(1, 0), (2, 0), (3, 3), (30, 30)])
+def test_many_entries_of_several_days_are_the_same_by_headline_and_day(number: int, found: int) -> None:
+    """Software that is moved may also write the texts in another way."""
+    stored = dated_by_day(number)
+    offer = [offered(replace(one, content_html="<p>It burnt.</p>"), f"new{n}") for n, one in enumerate(stored)]
+
+    matched = match_changed_guids(offer, [gone(one) for one in stored])
+
+    assert {guid: each.title for guid, each in matched.items()} == {
+        each.guid: each.entry.title for each in offer[:found]
+    }
+
+
+def test_new_texts_of_one_day_are_new_entries() -> None:
+    """Weather, traffic and markets, in the morning and in the evening, each at its own page."""
+    morning = [replace(one, published_at=MIDNIGHT) for one in old_articles(5)]
+    evening = [offered(replace(one, content_html="Now."), f"new{n}") for n, one in enumerate(morning)]
+
+    assert match_changed_guids(evening, [gone(one) for one in morning]) == {}
+
+
+def test_of_two_with_one_headline_and_day_neither_is_taken_for_the_other() -> None:
+    others = dated_by_day(4)
+    [first, *_] = others
+    morning, noon = first, replace(first, content_html="At noon.")
+    offer = [offered(replace(one, content_html="<p>It burnt.</p>"), f"new{n}") for n, one in enumerate(others[1:])]
+    offer += [offered(morning, "morning"), offered(replace(first, content_html="At night."), "night")]
+
+    matched = match_changed_guids(offer, [gone(one) for one in (*others, noon)])
+
+    assert sorted(matched) == ["morning", "new0", "new1", "new2"]
+
+
+def test_what_left_the_feed_before_is_the_same_with_its_date_alone() -> None:
+    undated = replace(ARTICLE, published_at=None)
+
+    assert match_returned_entries([offered(ARTICLE)], [gone(ARTICLE)]) != {}
+    assert match_returned_entries([offered(undated)], [gone(undated)]) == {}
+    assert match_returned_entries([offered(replace(ARTICLE, published_at=NOW + 7 * DAY))], [gone(ARTICLE)]) == {}
 
 
 def test_a_few_equal_entries_among_many_new_ones_are_no_change_of_guids() -> None:

@@ -4,7 +4,7 @@ No article may be lost by it, so entries that a reader could tell apart stay two
 link and one text, but other dates and other files.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from datetime import datetime, time, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -12,7 +12,8 @@ from feedmill.html.canonical_link import canonical_link
 from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.refresh import GoneEntry
 
-# Entries with the same text and other dates are the same only if a feed brings so many of them at once, and if they
+# Entries with the same headline and day, of a feed that gives no time, are the same only if it brings so many at once,
+# of more days than one. Entries with the same text and other dates are the same only if it brings so many, and if they
 # have the dates of an import: close together, as those from before were not. What is published again each day or each
 # week has dates as far apart as before.
 MANY = 3
@@ -40,16 +41,40 @@ class OfferedEntry(NamedTuple):
 
 def match_changed_guids(offered: Sequence[OfferedEntry], gone: Sequence[GoneEntry]) -> dict[str, GoneEntry]:
     """By the new guid, the stored entries that are no longer in the feed under their own."""
-    if not offered or not gone:
-        return {}
-    found = _pairs(offered, gone, _headline_of_offered, _headline_of_gone)
-    left, still_gone = _rest(offered, gone, found)
-    found |= _pairs(left, still_gone, _content_of_offered, _content_of_gone)
+    found = _same_articles(offered, gone, _content_of_gone)
     left, still_gone = _rest(offered, gone, found)
     copies = _pairs(left, still_gone, lambda each: (each.digest, each.files), lambda each: (each.digest, each.files))
-    is_many = len(copies) >= MANY and len(copies) * 2 >= len(left)
     dates = [each.date for each in left if each.guid in copies]
-    return found | copies if is_many and _is_import(dates, [each.date for each in copies.values()]) else found
+    is_import = _is_many(copies, left) and _is_import(dates, [each.date for each in copies.values()])
+    return found | copies if is_import else found
+
+
+def match_returned_entries(offered: Sequence[OfferedEntry], gone: Sequence[GoneEntry]) -> dict[str, GoneEntry]:
+    """By the new guid, stored entries that left the feed earlier. Their dates must be the same.
+
+    What has none may be an announcement that is made again.
+    """
+    return _same_articles(offered, gone, lambda each: _content_of_gone(each) if each.date else None)
+
+
+def _same_articles(
+    offered: Sequence[OfferedEntry], gone: Sequence[GoneEntry], content_of_gone: Callable[[GoneEntry], Key | None]
+) -> dict[str, GoneEntry]:
+    """Those with the same headline and time, or the same text and date; or many with the same headline and day."""
+    found = _pairs(offered, gone, _headline_of_offered, _headline_of_gone)
+    left, still_gone = _rest(offered, gone, found)
+    found |= _pairs(left, still_gone, _content_of_offered, content_of_gone)
+    left, still_gone = _rest(offered, gone, found)
+    # Among all: of two with one headline and day, the one that is left is not the only one.
+    same_days = _pairs(offered, gone, _day_of_offered, _day_of_gone)
+    of_days = {each.guid: same_days[each.guid] for each in left if same_days.get(each.guid) in still_gone}
+    # New texts of a single day may be those of its evening.
+    is_move = _is_many(of_days, left) and _time_between(each.date for each in of_days.values()) >= TIME_BEFORE_IMPORT
+    return found | of_days if is_move else found
+
+
+def _is_many(found: Sized, offered: Sized) -> bool:
+    return len(found) >= MANY and len(found) * 2 >= len(offered)
 
 
 def _is_import(dates: Sequence[datetime | None], dates_before: Sequence[datetime | None]) -> bool:
@@ -72,9 +97,19 @@ def _headline_of_gone(each: GoneEntry) -> Key | None:
 
 def _headline(title: str | None, link: str | None, date: datetime | None, files: tuple[str, ...]) -> Key | None:
     """None if it may be that of several entries: there is no time, or only a day."""
-    if not title or not link or not date or date.time() == time.min:
-        return None
-    return title, _page(link), date, files
+    return None if not date or date.time() == time.min else _headline_at(title, link, date, files)
+
+
+def _day_of_offered(each: OfferedEntry) -> Key | None:
+    return _headline_at(each.entry.title, each.entry.link, each.date, each.files)
+
+
+def _day_of_gone(each: GoneEntry) -> Key | None:
+    return _headline_at(each.title, each.link, each.date, each.files)
+
+
+def _headline_at(title: str | None, link: str | None, date: datetime | None, files: tuple[str, ...]) -> Key | None:
+    return (title, _page(link), date, files) if title and link and date else None
 
 
 def _content_of_offered(each: OfferedEntry) -> Key:

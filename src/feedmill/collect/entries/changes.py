@@ -4,7 +4,11 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 
 from feedmill.absolute_urls import absolute_url
-from feedmill.collect.entries.changed_guids import OfferedEntry, match_changed_guids
+from feedmill.collect.entries.changed_guids import (
+    OfferedEntry,
+    match_changed_guids,
+    match_returned_entries,
+)
 from feedmill.collect.entries.identity import identify_entries, identity_with_link
 from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.entries.storable_text import storable_identity
@@ -42,6 +46,15 @@ def ids_that_may_be_gone(entries: Mapping[str, ParsedEntry], known: Mapping[str,
     return [stored.id for guid, stored in known.items() if stored.in_feed and guid not in entries]
 
 
+def may_have_come_back(entries: Mapping[str, ParsedEntry], known: Mapping[str, KnownEntry]) -> bool:
+    """Whether entries that left the feed before may be in it again under other guids: most of its guids are new.
+
+    While a site is moved, its feed may be empty or have the greeting of its new software alone.
+    """
+    unknown = [guid for guid in entries if guid not in known]
+    return len(unknown) * 2 >= len(entries) > 0
+
+
 def compare_entries(
     entries: Mapping[str, ParsedEntry],
     known: Mapping[str, KnownEntry],
@@ -55,7 +68,8 @@ def compare_entries(
 ) -> EntryDiff:
     """The changes that make the stored entries equal to those in the feed.
 
-    `is_first`: nothing of it came before. `gone` are the entries of `ids_that_may_be_gone`.
+    `is_first`: nothing of it came before. `gone` are the entries of `ids_that_may_be_gone`, and if others
+    `may_have_come_back`, those that left the feed not long ago.
     """
     # Feeds list the newest first. They are added in reverse, so that newer entries get higher ids.
     offered = [OfferedEntry(guid, *storable_entry(parsed)) for guid, parsed in reversed(list(entries.items()))]
@@ -65,7 +79,7 @@ def compare_entries(
     for guid, entry, digest in offered:
         stored = by_guid.get(guid)
         if stored is None and guid in renamed:
-            stored = known[renamed[guid].guid]
+            stored = renamed[guid].known
             changed_guids.append(ChangedGuid(stored.id, renamed[guid].guid, guid))
         if stored is None:
             if guid not in purged:
@@ -106,7 +120,10 @@ def _find_renamed(
     """By guid those of the entries with unknown guids that are stored under another one."""
     found = {stored.id for stored in by_guid.values() if stored}
     unknown = [each for each in offered if by_guid.get(each.guid) is None]
-    return match_changed_guids(unknown, [each for each in gone if each.id not in found])
+    missing = [each for each in gone if each.id not in found]
+    matches = match_changed_guids(unknown, [each for each in missing if each.in_feed])
+    unmatched = [each for each in unknown if each.guid not in matches]
+    return matches | match_returned_entries(unmatched, [each for each in missing if not each.in_feed])
 
 
 def _has_link_in_identity(guid: str, entry: ParsedEntry) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, literal, select, union_all
+from sqlalchemy import Integer, bindparam, func, literal, select, union_all
 
 from feedmill.model.refresh import GoneEntry, KnownEntry
-from feedmill.model.timestamps import datetime_or_none
-from feedmill.store.database import Database
+from feedmill.model.timestamps import datetime_or_none, to_iso
+from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.read_entries import decode_enclosures
 from feedmill.store.schema import entries, tombstones
@@ -20,7 +20,7 @@ BY_GUID = union_all(
         tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
     ),
 )
-GONE = select(
+_gone = select(
     entries.c.id,
     entries.c.guid,
     entries.c.digest,
@@ -29,7 +29,17 @@ GONE = select(
     entries.c.published_at,
     entries.c.undated,
     entries.c.enclosures,
-).where(one_of(entries.c.id, "ids"))
+    entries.c.in_feed,
+    entries.c.revision_count,
+)
+GONE = _gone.where(one_of(entries.c.id, "ids"))
+LEFT_SINCE = (
+    _gone.where(
+        entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 0, entries.c.last_seen_at >= bindparam("since")
+    )
+    .order_by(entries.c.last_seen_at.desc())
+    .limit(bindparam("most", type_=Integer))
+)
 FIRST_TIME = select(func.min(entries.c.first_seen_at).label("at")).where(entries.c.feed_id == bindparam("feed_id"))
 
 
@@ -58,16 +68,24 @@ async def find_first_entry_time(db: Database, feed_id: int) -> datetime | None:
 
 async def find_gone_entries(db: Database, ids: Sequence[int]) -> list[GoneEntry]:
     """These entries, with what would show that their feed has them under other guids."""
-    rows = await db.query(GONE, {"ids": as_list(list(ids))}) if ids else []
-    return [
-        GoneEntry(
-            id=row["id"],
-            guid=row["guid"],
-            digest=row["digest"],
-            title=row["title"],
-            link=row["link"],
-            date=None if row["undated"] else datetime_or_none(row["published_at"]),
-            files=tuple([enclosure.url for enclosure in decode_enclosures(row["enclosures"])]),
-        )
-        for row in rows
-    ]
+    return [_gone_entry(row) for row in await db.query(GONE, {"ids": as_list(list(ids))})] if ids else []
+
+
+async def find_entries_that_left(db: Database, feed_id: int, since: datetime, most: int) -> list[GoneEntry]:
+    """The entries that left the feed since then, at most so many, those that left last."""
+    params = {"feed_id": feed_id, "since": to_iso(since), "most": most}
+    return [_gone_entry(row) for row in await db.query(LEFT_SINCE, params)]
+
+
+def _gone_entry(row: Row) -> GoneEntry:
+    return GoneEntry(
+        id=row["id"],
+        guid=row["guid"],
+        digest=row["digest"],
+        title=row["title"],
+        link=row["link"],
+        date=None if row["undated"] else datetime_or_none(row["published_at"]),
+        files=tuple([enclosure.url for enclosure in decode_enclosures(row["enclosures"])]),
+        in_feed=bool(row["in_feed"]),
+        revision_count=row["revision_count"],
+    )
