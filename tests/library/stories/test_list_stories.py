@@ -1,5 +1,7 @@
 """Lists show a story once, by its first entry that is in the list."""
 
+from dataclasses import replace
+
 import pytest
 
 from feedmill.library.entries.article import find_entry, neighbours
@@ -16,7 +18,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries import list_pages
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import entries, feeds
-from tests.library.small_library import NOW
+from tests.library.small_library import DAY, HOUR, NOW
 from tests.library.stories.story_library import StoryLibrary
 
 READ = EntryMarks(read=True)
@@ -47,6 +49,28 @@ async def test_every_database_shows_a_story_once_in_every_list(any_db: Database)
     assert await library.listed(alice, EntryView.ALL, scope=some) == await library.listed(alice, scope=some)
     one = await library.scope(alice, "three")
     assert await library.listed(alice, scope=one) == ["three: only three", "three: bridge"]
+
+
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+async def test_a_list_of_a_time_shows_the_first_entry_of_that_time(any_db: Database, view: EntryView) -> None:
+    """The first of the story came yesterday, the copies today."""
+    library = StoryLibrary(any_db)
+    alice = await library.person()
+    await library.have(alice, "one", "two", "three")
+    await library.publish("one", "bridge", at=NOW - DAY)
+    await library.publish("two", "bridge", at=NOW)
+    await library.publish("three", "bridge", at=NOW)
+    today = NOW - HOUR
+
+    assert await library.listed(alice, view, since=today) == ["two: bridge"]
+    assert await library.listed(alice, view, since=today, order=EntryOrder.OLDEST) == ["two: bridge"]
+    assert await library.listed(alice, view, since=today, scope=await library.scope(alice, "one", "three")) == [
+        "three: bridge"
+    ]
+    assert await library.listed(alice, view) == ["one: bridge"]
+    of_today = EntryListQuery(since=today, stories_once=True)
+    assert await count_news(any_db, alice.id, of_today, library.entries["one: bridge"]) == 1
+    assert await count_news(any_db, alice.id, replace(of_today, since=None), library.entries["one: bridge"]) == 0
 
 
 async def test_the_other_feeds_are_named(library: StoryLibrary) -> None:

@@ -17,7 +17,7 @@ from feedmill.model.entry_lists import EntryScope, EntryView
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.user import User
 from feedmill.store.database import Database
-from tests.library.small_library import HOUR, NOW
+from tests.library.small_library import DAY, HOUR, NOW
 from tests.library.stories.story_library import StoryLibrary
 
 READ = EntryMarks(read=True, whole_stories=True)
@@ -162,6 +162,18 @@ async def test_marking_most_of_a_list_reads_stories_too(any_db: Database) -> Non
     assert await library.unread_of(alice) == (1, 1)
     await undo_mark_all_read(any_db, alice.id, done.undo, NOW)
     assert await library.unread_of(alice) == (6, 6)
+
+
+async def test_a_list_of_a_time_that_is_marked_read_reads_its_stories_from_before(any_db: Database) -> None:
+    library = StoryLibrary(any_db)
+    alice = await library.person()
+    await library.have(alice, "one", "two")
+    await library.publish("one", "bridge", "only one", at=NOW - DAY)
+    await library.publish("two", "bridge", at=NOW)
+
+    await mark_all_read(any_db, alice.id, MarkAllRead(since=NOW - HOUR, whole_stories=True), NOW)
+
+    assert await _unread(library, alice) == {"one: only one"}
 
 
 async def test_without_the_wish_only_the_folder_is_marked(library: StoryLibrary) -> None:

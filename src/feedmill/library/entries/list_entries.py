@@ -101,7 +101,8 @@ class EntryListQuery:
         self, place: ListPosition, most: int, order: EntryOrder | None = None, without: Iterable[int] = ()
     ) -> ListRange:
         """The part of the list after a position, in its own order or in another one."""
-        return ListRange(self.view, self.scope, order or self.order, place, most, self.stories_once, frozenset(without))
+        in_order, once = order or self.order, self.stories_once
+        return ListRange(self.view, self.scope, in_order, place, most, once, frozenset(without), self.oldest)
 
 
 class EntryListPage(Struct, frozen=True):

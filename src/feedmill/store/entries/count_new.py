@@ -19,7 +19,7 @@ from feedmill.store.stories.copies import is_copy
 def _count(of_some: bool, stories_once: bool) -> Select[Any]:
     counted = select(func.count().label("n")).where(
         unread.c.list_id == UNREAD_LIST_ID,
-        unread.c.sort_at >= bindparam("since"),
+        unread.c.sort_at >= bindparam("oldest"),
         unread.c.entry_id > bindparam("after"),
     )
     if stories_once:
@@ -44,7 +44,7 @@ async def count_new_entries(
     ids = scope.subscription_ids
     params = {
         "of_user": user_id,
-        "since": "" if since is None else to_iso(since),
+        "oldest": "" if since is None else to_iso(since),
         "after": after,
         "subscriptions": as_list(list(ids or ())),
     }

@@ -96,7 +96,10 @@ class ListKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListRange:
-    """A part of a list: up to `most` entries after a position, without some of them."""
+    """A part of a list: up to `most` entries after a position, without some of them.
+
+    Entries from before `oldest` do not belong to the list (empty: no limit). Those of this part are not checked.
+    """
 
     view: EntryView
     scope: EntryScope
@@ -105,6 +108,7 @@ class ListRange:
     most: int
     stories_once: bool = False
     without: frozenset[int] = frozenset()
+    oldest: str = ""
 
     @property
     def kind(self) -> "ListKind":
@@ -129,6 +133,7 @@ class ListRange:
             "label_id": self.scope.label_id,
             "subscriptions": as_list(list(ids or ())),
             "subscription_id": ids[0] if ids and len(ids) == 1 else None,
+            "oldest": self.oldest,
         }
 
 

@@ -75,7 +75,7 @@ def _partition(of_some: bool, labelled: bool, side: tuple[EntryView, EntryOrder]
         _move(chosen),
         _move(not_(chosen)),
         RECOUNT_SOME if of_some else RECOUNT,
-        story_statements(chosen, in_scope),
+        story_statements(chosen, and_(unread.c.sort_at >= bindparam("since"), in_scope)),
         _take_over(_chosen(ENTRY_COLUMNS, of_some, labelled, side)),
     )
 

@@ -29,7 +29,8 @@ def is_copy(
 ) -> Exists:
     """Whether a list has an earlier entry of the same story. `of_one`: one subscription, several, or no limit (None).
 
-    The parameters are those of the list: `of_user`, `subscription_id` or `subscriptions`, `label_id`.
+    The parameters are those of the list: `of_user`, `subscription_id` or `subscriptions`, `label_id`, and `oldest`, the
+    time before which an entry does not belong to it (empty: no limit).
     """
     own, own_feed = story_entries.alias("own_story"), subscriptions.alias("own_feed")
     other, earlier = story_entries.alias("other_story"), entries.alias("earlier")
@@ -41,6 +42,7 @@ def is_copy(
         other.c.story_id == own.c.story_id,
         other.c.entry_id < own.c.entry_id,
         earlier.c.id == other.c.entry_id,
+        earlier.c.sort_at >= bindparam("oldest"),
         its_feed.c.user_id == bindparam("of_user"),
         its_feed.c.feed_id == earlier.c.feed_id,
         its_feed.c.id != own_feed.c.id,
