@@ -19,6 +19,7 @@ from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.collect import refresh_decision
 from feedmill.collect.discovery.discover import FetchedFeed
 from feedmill.collect.entries import storable_text
+from feedmill.collect.entries.changed_guids import LEFT_WITHIN
 from feedmill.collect.entries.changes import (
     compare_entries,
     entries_by_identity,
@@ -65,8 +66,8 @@ log = get_logger(__name__)
 # Shorter than a handler gives a refresh to store: it would count as an outage of the database.
 MERGE_TIME = timedelta(seconds=15)
 
-# For how long an entry that left a feed may come back under another guid, and for how many that is looked at.
-LEFT_WITHIN, MOST_LEFT = timedelta(days=7), 500
+# Of the entries that left a feed not long ago, so many are looked for under other guids.
+MOST_LEFT = 500
 
 NOTHING_KNOWN: tuple[dict[str, KnownEntry], set[str]] = ({}, set())
 

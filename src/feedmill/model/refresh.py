@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from feedmill.i18n.messages import Message
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.raw_body import INCOMPLETE
+from feedmill.model.stories.signature import SignedPlace
 
 FailureKind = Literal[
     "dns",
@@ -149,7 +150,8 @@ class EntryDiff:
 
     `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `changed_guids` are in it
     under another guid. `overflows` is set when the feed shares no entry with the previous response, so that we may have
-    missed some. `words` caches the indexed words of new entries by guid: filters, stories and the index all need them.
+    missed some. By guid of new entries, `words` caches their indexed words, which filters, stories and the index all
+    need, and `places` the stories that they join, which filters and stories need.
     """
 
     new: tuple[NewEntry, ...] = ()
@@ -159,6 +161,7 @@ class EntryDiff:
     changed_guids: tuple[ChangedGuid, ...] = ()
     overflows: bool = False
     words: dict[str, IndexedWords] = field(default_factory=dict, compare=False, repr=False)
+    places: dict[str, SignedPlace] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,15 @@ import pytest
 from sqlalchemy import func, select
 
 from feedmill.i18n.messages import Message
+from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks, mark_all_read
-from feedmill.library.filters.manage_filters import create_filter
+from feedmill.library.filters.manage_filters import create_filter, find_filter
 from feedmill.library.stories import find_stories
 from feedmill.model.entry_marks import EntryMarks, MarkAllRead
 from feedmill.model.filters.entry_filter import FilterActions, FilterDraft, FilterScope, ScopeKind
 from feedmill.model.user import SCOPES, Caller, User
 from feedmill.store.feeds.fetch_log import latest_fetches
-from feedmill.store.schema import entries, story_keys, story_sketches
+from feedmill.store.schema import entries, entry_labels, states, story_keys, story_sketches
 from tests.flows.refresh_environment import DAY, item
 from tests.library.stories.story_feeds import StoryFeeds, text_of
 
@@ -300,6 +301,46 @@ async def test_an_article_that_a_feed_has_under_another_guid_and_link_now_is_not
     old, new = [item(title, text_of(title) * 2, now, guid, f"https://one.example.org/{guid}") for guid in ("1", "2")]
     await stories.publish("one", old)
     await mark_all_read(stories.env.db, alice.id, MarkAllRead(), stories.env.now)
+
+    await stories.replace("one", new)
+
+    assert await stories.subscribers.unread_and_counted(alice) == (0, 0)
+
+
+async def test_filters_do_not_act_again_on_an_article_that_its_feed_has_under_another_guid_and_link_now(
+    any_stories: StoryFeeds,
+) -> None:
+    stories = any_stories
+    alice = await stories.subscribers.person("alice")
+    await stories.add("one", readers=(alice,))
+    [mine] = await stories.subscribers.mine(alice)
+    label = await ensure_label(stories.env.db, alice.id, "news")
+    await stories.subscribers.settle(alice, mine, label_ids=(label,))
+    draft = FilterDraft("Bridges", "bridge", actions=FilterActions(star=True))
+    own = await create_filter(stories.env.db, Caller(alice, frozenset(SCOPES)), draft, stories.env.now)
+    title, now = "A bridge is closed for a year", stories.env.now
+    old, new = [item(title, text_of(title) * 2, now, guid, f"https://one.example.org/{guid}") for guid in ("1", "2")]
+    await stories.publish("one", old)
+
+    await stories.replace("one", new, stories.article("one", "Another bridge is opened today"))
+
+    assert (await find_filter(stories.env.db, alice.id, own.id)).hit_count == 2
+    starred = [row for row in await stories.env.rows(states, user_id=alice.id) if row["starred_at"]]
+    assert len(starred) == len(await stories.env.rows(entry_labels)) == 2
+    assert len(await stories.env.rows(entries)) == 3
+
+
+async def test_an_article_under_another_guid_and_link_is_not_unread_after_a_gap_either(
+    any_stories: StoryFeeds,
+) -> None:
+    stories = any_stories
+    alice = await stories.subscribers.person("alice")
+    await stories.add("one", readers=(alice,))
+    title, now = "A bridge is closed for a year", stories.env.now
+    old, new = [item(title, text_of(title) * 2, now, guid, f"https://one.example.org/{guid}") for guid in ("1", "2")]
+    await stories.publish("one", old)
+    await mark_all_read(stories.env.db, alice.id, MarkAllRead(), stories.env.now)
+    await stories.replace("one")
 
     await stories.replace("one", new)
 

@@ -18,6 +18,8 @@ from feedmill.model.refresh import GoneEntry
 # week has dates as far apart as before.
 MANY = 3
 IMPORT_TIME, TIME_BEFORE_IMPORT = timedelta(hours=1), timedelta(days=2)
+# For so long an entry that left a feed may come back under another guid.
+LEFT_WITHIN = timedelta(days=7)
 
 Key = tuple[object, ...]
 Thing = TypeVar("Thing")

@@ -41,10 +41,11 @@ class EntryFacts:
     language: str | None = None
     has_picture: bool = False
     enclosures: Sequence[Enclosure] = ()
+    known_words: IndexedWords | None = None
 
     @cached_property
     def indexed(self) -> IndexedWords:
-        return tokenize_entry(self.entry)
+        return self.known_words or tokenize_entry(self.entry)
 
     @cached_property
     def words(self) -> dict[str, str]:

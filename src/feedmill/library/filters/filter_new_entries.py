@@ -6,7 +6,7 @@ Blocked entries are stored like all others; they only do not become unread for t
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -18,6 +18,7 @@ from feedmill.library.filters.entry_facts import EntryFacts
 from feedmill.library.filters.filter_plans import plans_of
 from feedmill.library.filters.rules import FilterRules, Verdict, judge_entry, judge_facts, parse_rules, stored_rules
 from feedmill.library.filters.run_filters import FilterMatch, SubscriberFilters, resolve_plan, run_filters
+from feedmill.library.stories.place_new_entries import find_repeats
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.filters.entry_filter import FilterAction
@@ -34,7 +35,7 @@ from feedmill.store.filters.apply_filters import LabelledEntry, steps_to_block_e
 from feedmill.store.filters.filter_jobs import steps_to_note_untried
 from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.filters.record_matches import MatchedFilter, steps_to_record_matches
-from feedmill.store.search.index import text_size
+from feedmill.store.search.index import SearchableEntry, text_size
 from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD
 
@@ -80,7 +81,8 @@ async def filter_writes(
     """The steps that apply the rules, labels and filters of subscribers to the new entries of a refresh.
 
     None for most feeds, and if judging fails: no filter of a user stops a feed. Filters leave alone what the rules of
-    the feed block. `clock` measures regular expressions, in seconds.
+    the feed block. Both leave alone what the feed only repeats under other guids: they acted on it when it came first.
+    `clock` measures regular expressions, in seconds.
     """
     if not isinstance(decision, Updated) or not decision.changes.new:
         return ()
@@ -89,9 +91,11 @@ async def filter_writes(
     filters = await filters_of_subscribers(db, feed.id, now)
     if not subscribers and not filters:
         return ()
+    repeated = await find_repeats(db, feed.id, decision.changes, now)
+    new = [entry for entry in decision.changes.new if entry.guid not in repeated]
     try:
-        size = _size_to_judge(decision, filters)
-        judged = await run_in_thread_if_large(size, _judge, feed.id, decision, subscribers, filters, clock)
+        size = size_to_judge(new, filters)
+        judged = await run_in_thread_if_large(size, _judge, feed.id, decision, new, subscribers, filters, clock)
     except Exception as error:  # Whatever it is: the entries are stored without it.
         log.error("filters_not_applied", feed_id=feed.id, feed_url=feed.url, exc_info=error)
         return ()
@@ -100,7 +104,7 @@ async def filter_writes(
     blocked, matched = judged.blocked, judged.matched
     return [
         *(steps_to_fill_subscriptions(feed.id, _hiding(blocked, matched)) if decision.defers_unread else ()),
-        *_rule_steps(feed.id, subscribers, decision.changes.new, blocked),
+        *_rule_steps(feed.id, subscribers, new, blocked),
         *_full_text_steps(feed.id, subscribers, blocked, decision),
         *steps_to_record_matches(feed.id, claim.token, matched, now, now + later_for),
         *_image_steps(feed, decision, matched),
@@ -108,7 +112,7 @@ async def filter_writes(
     ]
 
 
-def _size_to_judge(decision: Updated, filters: Sequence[SubscriberFilters]) -> int:
+def size_to_judge(entries: Iterable[SearchableEntry], filters: Sequence[SubscriberFilters]) -> int:
     """The length of a text that takes as long to split into words.
 
     Filters that no word rules out take as long for a short text as few do for a long one, and an expression may take as
@@ -116,7 +120,7 @@ def _size_to_judge(decision: Updated, filters: Sequence[SubscriberFilters]) -> i
     """
     wordless = sum(len(each.plan.without_words) for each in filters)
     regexes = sum(len(each.plan.regexes) for each in filters)
-    return text_size(decision.changes.new) * (1 + wordless // 10 + regexes)
+    return text_size(entries) * (1 + wordless // 10 + regexes)
 
 
 def _hiding(blocked: BlockedGuids, matched: Sequence[MatchedFilter]) -> set[int]:
@@ -141,11 +145,12 @@ async def filters_of_subscribers(db: Database, feed_id: int, now: datetime) -> l
 def _judge(
     feed_id: int,
     decision: Updated,
+    new: Sequence[NewEntry],
     subscribers: Sequence[SubscriberSettings],
     filters: Sequence[SubscriberFilters],
     clock: Callable[[], float],
 ) -> Judgement:
-    entries = {entry.guid: _facts(feed_id, decision, entry) for entry in decision.changes.new}
+    entries = {entry.guid: _facts(feed_id, decision, entry) for entry in new}
     blocked = blocked_guids(subscribers, entries)
     if filters:
         # The index needs them too, and tokenizing takes the longest.
@@ -163,6 +168,7 @@ def _facts(feed_id: int, decision: Updated, entry: NewEntry) -> EntryFacts:
         entry.language or decision.metadata.language,
         bool(entry.image_url or entry.images),
         entry.enclosures,
+        decision.changes.words.get(entry.guid),
     )
 
 

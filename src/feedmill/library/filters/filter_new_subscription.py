@@ -12,6 +12,7 @@ from feedmill.errors import ConstraintViolated, StatementRefused
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.archive.request_images import image_task_steps
 from feedmill.library.filters.entry_facts import stored_entry_facts
+from feedmill.library.filters.filter_new_entries import size_to_judge
 from feedmill.library.filters.filter_plans import plans_of
 from feedmill.library.filters.run_filters import FilterMatch, FilterRun, SubscriberFilters, resolve_plan, run_filters
 from feedmill.model.feed import ArchivePolicy, Feed
@@ -23,7 +24,6 @@ from feedmill.store.filters.active_filters import FilteringSubscriber, Subscript
 from feedmill.store.filters.apply_to_stored import StoredMatches, steps_to_apply
 from feedmill.store.filters.filter_jobs import steps_to_note_untried
 from feedmill.store.filters.filterable_entries import FilterableEntry, newest_filterable_entries
-from feedmill.store.search.index import text_size
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.unread_entries import NEWEST_UNREAD, find_settled_entries
@@ -65,8 +65,7 @@ async def _filtered(
     newest = await newest_filterable_entries(db, feed.id, NEWEST_UNREAD)
     entries = [entry for entry in newest if entry.id not in new.blocked]
     filters = await _filters_for(db, subscriber, new, feed, now)
-    size = text_size(entries) * (1 + len(filters.plan.without_words) // 10 + len(filters.plan.regexes))
-    run = await run_in_thread_if_large(size, _match, filters, entries)
+    run = await run_in_thread_if_large(size_to_judge(entries, [filters]), _match, filters, entries)
     starred = [int(match.key) for match in run.matches if (FilterAction.STAR, 0) in match.changes]
     wants_images = starred and feed.archive_policy is ArchivePolicy.STARRED
     images = await image_task_steps(db, starred, now) if wants_images else []

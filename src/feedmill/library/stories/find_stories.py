@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from feedmill.collect.stories.same_story import find_same_story
-from feedmill.model.stories.signature import STORY_WINDOW, StoryEntry
+from feedmill.model.stories.signature import STORY_WINDOW, StoryEntry, StoryPlace
 from feedmill.model.timestamps import to_iso
 from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.chunks import chunked
@@ -33,15 +33,6 @@ class SignedEntry:
 
     entry: StoryEntry
     keys: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class StoryPlace:
-    """The story that an entry joins, if there is one, and those of its keys that are to be stored."""
-
-    story_id: int | None
-    keys: tuple[int, ...]
-    story: tuple[StoryEntry, ...] = ()
 
 
 async def find_stories(db: Database, signed: Sequence[SignedEntry]) -> list[StoryPlace]:

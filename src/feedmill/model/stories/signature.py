@@ -30,3 +30,20 @@ class StoryEntry:
     feed_id: int
     at: datetime
     sketch: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPlace:
+    """The story that an entry joins, if there is one, and those of its keys that are to be stored."""
+
+    story_id: int | None
+    keys: tuple[int, ...]
+    story: tuple[StoryEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SignedPlace:
+    """The signature of a new entry, and its place among stories."""
+
+    signature: StorySignature
+    place: StoryPlace

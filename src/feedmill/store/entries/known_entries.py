@@ -40,6 +40,9 @@ LEFT_SINCE = (
     .order_by(entries.c.last_seen_at.desc())
     .limit(bindparam("most", type_=Integer))
 )
+WHICH_LEFT = select(entries.c.id).where(
+    one_of(entries.c.id, "ids"), entries.c.in_feed == 0, entries.c.last_seen_at >= bindparam("since")
+)
 FIRST_TIME = select(func.min(entries.c.first_seen_at).label("at")).where(entries.c.feed_id == bindparam("feed_id"))
 
 
@@ -75,6 +78,12 @@ async def find_entries_that_left(db: Database, feed_id: int, since: datetime, mo
     """The entries that left the feed since then, at most so many, those that left last."""
     params = {"feed_id": feed_id, "since": to_iso(since), "most": most}
     return [_gone_entry(row) for row in await db.query(LEFT_SINCE, params)]
+
+
+async def find_which_left(db: Database, ids: Sequence[int], since: datetime) -> set[int]:
+    """Those of these entries that left their feed since then."""
+    params = {"ids": as_list(list(ids)), "since": to_iso(since)}
+    return {row["id"] for row in await db.query(WHICH_LEFT, params)} if ids else set()
 
 
 def _gone_entry(row: Row) -> GoneEntry:
