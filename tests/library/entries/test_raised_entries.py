@@ -208,6 +208,30 @@ async def test_a_story_is_shown_once_also_if_filters_raised_all_of_it(library: R
     assert await library.walk(replace(FIRST, stories_once=True)) == "dbhfeca"
 
 
+@pytest.mark.parametrize("most", [2, 50])
+async def test_a_raised_copy_stands_first_and_the_story_is_shown_once(library: RaisedLibrary, most: int) -> None:
+    """The first of the story was not raised: it stands at its usual place when the other is read."""
+    rows: list[dict[str, Any]] = [{"entry_id": library.ids[title], "story_id": 1} for title in "ad"]
+    await library.db.batch([Step(insert(story_entries, *rows[0]), rows)])
+    once = replace(FIRST, stories_once=True, most=most)
+
+    assert await library.walk(once) == "gdbhfec"
+    assert names(await list_raised(library.db, library.alice.id, replace(once, most=50), NOW)) == "gdb"
+    around = await list_around(library.db, library.alice.id, once, library.ids["c"], 20, NOW)
+    assert names(around) == "gdbhfec"
+    assert await library.beside("c", once) == ("e", None)
+    await library.read("d")
+    assert await library.walk(once) == "gbhfeca"
+
+
+async def test_a_raised_copy_of_another_list_leaves_an_entry_at_its_place(library: RaisedLibrary) -> None:
+    rows: list[dict[str, Any]] = [{"entry_id": library.ids[title], "story_id": 1} for title in "ad"]
+    await library.db.batch([Step(insert(story_entries, *rows[0]), rows)])
+    of_one = EntryScope(subscription_ids=(library.subscriptions[0],))
+
+    assert await library.walk(replace(FIRST, stories_once=True, scope=of_one, most=2)) == "geca"
+
+
 async def test_neighbours_follow_the_list_also_after_they_were_read(library: RaisedLibrary) -> None:
     walked = [await library.beside(title) for title in "gdbhfeca"]
     await library.read("gdbh")

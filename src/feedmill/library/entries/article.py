@@ -193,7 +193,7 @@ async def neighbours(
     here, raised = ListPosition(at, entry.id), await raised_of_list(db, user_id, within, now)
 
     async def next_to(place: ListPosition, order: EntryOrder) -> int | None:
-        found = await find_positions(db, user_id, within.beyond_place(place, 1, order, raised.ids), now)
+        found = await find_positions(db, user_id, within.beyond_place(place, 1, order, raised.left_out), now)
         return found[0].entry_id if found and found[0].at >= within.oldest else None
 
     if is_raised and raised.has_place_for(here, within.order):

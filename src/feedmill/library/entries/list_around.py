@@ -43,7 +43,7 @@ async def list_around(
     if summary.raised and raised.has_place_for(here, wanted.order):
         return _with_raised(await list_entries(db, user_id, wanted, now), summary, wanted)
     following = await list_entries(db, user_id, replace(wanted, beyond=here, raised=raised.range), now)
-    reverse = wanted.beyond_place(here, before + 1, REVERSE_ORDER[wanted.order], raised.ids)
+    reverse = wanted.beyond_place(here, before + 1, REVERSE_ORDER[wanted.order], raised.left_out)
     places = (await find_entry_page(db, user_id, reverse, now)).places
     earlier = to_summaries(found for place, found in places if place.at >= wanted.oldest)
     has_earlier = len(earlier) > before

@@ -27,7 +27,8 @@ from feedmill.store.database import Database
 from feedmill.store.entries.count_new import count_new_entries
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page, newest_listed_id
 from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
-from feedmill.store.filters.raised_entries import find_raised, raised_until
+from feedmill.store.filters.raised_entries import MOST_LOOKED_AT, find_raised, raised_until
+from feedmill.store.stories.read_copies import find_unread_copies
 
 LONGEST_EXCERPT = 300
 LONGEST_SUMMARY = 1000
@@ -124,15 +125,27 @@ async def list_entries(db: Database, user_id: int, query: EntryListQuery, now: d
     raised = await raised_of_list(db, user_id, query, now)
     first = await entry_summaries(db, user_id, raised.ids)
     rest = replace(query, most=max(query.most - len(first), 0), raised=raised.range)
-    page = await _page_beyond(db, user_id, rest, query.start, now)
+    page = await _page_beyond(db, user_id, rest, query.start, now, raised.copies)
     return EntryListPage([*first, *page.items], page.next, page.as_of, len(first))
 
 
 async def _page_beyond(
-    db: Database, user_id: int, query: EntryListQuery, beyond: ListPosition, now: datetime
+    db: Database,
+    user_id: int,
+    query: EntryListQuery,
+    beyond: ListPosition,
+    now: datetime,
+    copies: frozenset[int] | None = None,
 ) -> EntryListPage:
-    """The entries after a position, without those that the list showed first."""
-    without = await raised_until(db, user_id, query.raised, query.order) if query.raised else ()
+    """The entries after a position, without those that the list showed first, and their copies.
+
+    `copies` are given for the first page, which knows them.
+    """
+    without: frozenset[int] = frozenset()
+    if query.raised:
+        if copies is None:
+            copies = await _copies_of_raised(db, user_id, query, query.raised, now)
+        without = copies | await raised_until(db, user_id, query.raised, query.order)
     # One more than the page has, to know whether there is a next page.
     following = query.beyond_place(beyond, query.most + 1, without=without)
     found = await find_entry_page(db, user_id, following, now)
@@ -143,17 +156,38 @@ async def _page_beyond(
     return EntryListPage(to_summaries(entry for _, entry in shown), next_page, found.newest_id)
 
 
+async def _copies_of_raised(
+    db: Database, user_id: int, query: EntryListQuery, raised: RaisedRange, now: datetime
+) -> frozenset[int]:
+    """The unread copies of what the first page of the list began with, if the list shows each story once."""
+    if not query.stories_once:
+        return frozenset()
+    beginning = query.beyond_place(query.start, MOST_LOOKED_AT)
+    found = await find_raised(db, user_id, beginning, now, raised.until)
+    first = [each.entry_id for each in found if not each.is_beyond(raised.last, query.order)]
+    return frozenset(await find_unread_copies(db, user_id, first))
+
+
 @dataclass(frozen=True, slots=True)
 class RaisedEntries:
-    """The entries that a list shows first, in its order. It shows up to `most`, which filters had raised by `until`."""
+    """The entries that a list shows first, in its order. It shows up to `most`, which filters had raised by `until`.
+
+    `copies` are the other unread entries of their stories, if the list shows each story once.
+    """
 
     positions: Sequence[ListPosition] = ()
     most: int = 0
     until: str = ""
+    copies: frozenset[int] = frozenset()
 
     @property
     def ids(self) -> list[int]:
         return [each.entry_id for each in self.positions]
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """What the list does not show at its place."""
+        return self.copies.union(self.ids)
 
     @property
     def range(self) -> RaisedRange | None:
@@ -181,14 +215,16 @@ async def raised_of_list(db: Database, user_id: int, query: EntryListQuery, now:
     if not query.raised_first or query.view is not EntryView.UNREAD:
         return RaisedEntries()
     beginning = query.beyond_place(query.start, query.raised_first)
-    found = await find_raised(db, user_id, beginning, query.oldest, now)
-    return RaisedEntries(found, query.raised_first, to_iso(now))
+    found = await find_raised(db, user_id, beginning, now)
+    ids = [each.entry_id for each in found] if query.stories_once else []
+    copies = await find_unread_copies(db, user_id, ids)
+    return RaisedEntries(found, query.raised_first, to_iso(now), frozenset(copies))
 
 
 async def list_raised(db: Database, user_id: int, query: EntryListQuery, now: datetime) -> EntryListPage:
     """A page of the unread entries of a list that filters raised."""
     following = query.beyond_place(query.beyond or query.start, query.most + 1)
-    found = await find_raised(db, user_id, following, query.oldest, now)
+    found = await find_raised(db, user_id, following, now)
     shown = found[: query.most]
     items = await entry_summaries(db, user_id, [each.entry_id for each in shown])
     next_page = to_list_cursor(ListCursor(shown[-1])) if len(found) > query.most else None

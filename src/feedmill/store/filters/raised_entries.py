@@ -41,10 +41,13 @@ def _newest_raised(*which: ColumnElement[bool]) -> Subquery:
 
 
 async def find_raised(
-    db: Database, user_id: int, list_range: ListRange, oldest: str, now: datetime
+    db: Database, user_id: int, list_range: ListRange, now: datetime, until: str | None = None
 ) -> list[ListPosition]:
-    """The entries of a part of an unread list that are not older than `oldest` and were raised by now, in its order."""
-    params = list_range.params(user_id, now) | {"oldest": oldest, "until": to_iso(now)}
+    """The entries of a part of an unread list that were raised by now, or `until` another time, in its order.
+
+    None of them is older than the list's `oldest`.
+    """
+    params = list_range.params(user_id, now) | {"until": until or to_iso(now)}
     rows = await db.query(raised_statement(list_range.kind), params)
     return [ListPosition(row["at"], row["id"]) for row in rows[: list_range.most]]
 
@@ -93,7 +96,7 @@ def _in_scope(kind: ListKind, listed: Subquery) -> list[ColumnElement[bool]]:
         labelled = entry_labels.c.label_id == bindparam("label_id")
         which.append(exists().where(labelled, entry_labels.c.entry_id == listed.c.id))
     if kind.stories_once:
-        which.append(not_(is_copy(listed.c.id, own, kind.view, kind.of_one, kind.labelled)))
+        which.append(not_(is_copy(listed.c.id, own, kind.view, kind.of_one, kind.labelled, among_raised=True)))
     return which
 
 

@@ -11,9 +11,10 @@ no copies of each other: they may be episodes with the same words. So the list o
 from sqlalchemy import ColumnElement, Exists, and_, bindparam, exists
 
 from feedmill.model.entry_lists import EntryView
+from feedmill.model.filters.entry_filter import FilterAction
 from feedmill.store.dialect import one_of
 from feedmill.store.entries.unread_list_sql import UNREAD_LIST_ID
-from feedmill.store.schema import entries, entry_labels, story_entries, subscriptions, unread
+from feedmill.store.schema import entries, entry_labels, filter_effects, story_entries, subscriptions, unread
 from feedmill.store.stories.story_switches import takes_part
 
 # The views that show a story once. What a user starred, keeps for later or has read is a list of its own.
@@ -26,9 +27,11 @@ def is_copy(
     view: EntryView,
     of_one: bool | None,
     labelled: bool = False,
+    among_raised: bool = False,
 ) -> Exists:
     """Whether a list has an earlier entry of the same story. `of_one`: one subscription, several, or no limit (None).
 
+    `among_raised`: one that filters raised by `until`. What is shown first has no copy among what is not.
     The parameters are those of the list: `of_user`, `subscription_id` or `subscriptions`, `label_id`, and `oldest`, the
     time before which an entry does not belong to it (empty: no limit).
     """
@@ -55,12 +58,24 @@ def is_copy(
         found = found.where(_is_unread(earlier.c.sort_at, earlier.c.id))
     if labelled:
         found = found.where(_has_label(earlier.c.id))
+    if among_raised:
+        found = found.where(_is_raised(earlier.c.id))
     return found
 
 
 def _is_unread(sort_at: ColumnElement[str], entry_id: ColumnElement[int]) -> ColumnElement[bool]:
     rows = unread.alias("earlier_unread")
     return and_(rows.c.list_id == UNREAD_LIST_ID, rows.c.sort_at == sort_at, rows.c.entry_id == entry_id)
+
+
+def _is_raised(entry_id: ColumnElement[int]) -> ColumnElement[bool]:
+    rows = filter_effects.alias("earlier_raised")
+    return exists().where(
+        rows.c.user_id == bindparam("of_user"),
+        rows.c.action == FilterAction.RAISE,
+        rows.c.entry_id == entry_id,
+        rows.c.at <= bindparam("until"),
+    )
 
 
 def _has_label(entry_id: ColumnElement[int]) -> ColumnElement[bool]:
