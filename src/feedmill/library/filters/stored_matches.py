@@ -14,14 +14,12 @@ from typing import NamedTuple, Self
 from feedmill.errors import CallerError
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.conditions import parse_condition
-from feedmill.library.filters.entry_facts import EntryFacts, holds
+from feedmill.library.filters.entry_facts import holds, stored_entry_facts
 from feedmill.library.filters.manage_filters import check_scope
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.filters.entry_filter import FilterKind, FilterScope, ScopeKind
 from feedmill.model.search_query import And, DateRange, InFeeds, Not, Or, RegexMatch, SearchCondition
-from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
-from feedmill.store.entries.read_entries import decode_enclosures
 from feedmill.store.filters.filterable_entries import FilterableEntry, filterable_entries
 from feedmill.store.filters.filters import filters_of
 from feedmill.store.filters.stored_matches import MatchKey, find_match_keys
@@ -157,17 +155,6 @@ def _check(
         if place and deadline.has_passed:
             return MatchPage(found[:place], matching, is_cut=True)
         entry = candidates.get(key.entry_id)
-        if entry is not None and holds(condition, _facts(entry)):
+        if entry is not None and holds(condition, stored_entry_facts(entry)):
             matching.append(key)
     return MatchPage(found, matching)
-
-
-def _facts(entry: FilterableEntry) -> EntryFacts:
-    return EntryFacts(
-        entry,
-        entry.feed_id,
-        from_iso(entry.sort_at),
-        entry.language,
-        entry.has_picture,
-        decode_enclosures(entry.enclosures),
-    )
