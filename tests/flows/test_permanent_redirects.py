@@ -1,6 +1,7 @@
 """Redirects: which ones move a feed, when, and what happens when somebody lives there already."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -412,6 +413,29 @@ async def _endless(*_: object) -> None:
 
 async def _killed(*_: object) -> None:
     raise ConnectionAbortedError
+
+
+@pytest.mark.parametrize("interruption", [_endless, _killed])
+async def test_what_came_before_an_interrupted_merge_is_unread_after_it(
+    env: RefreshEnvironment, redirected: RedirectedFeed, monkeypatch: pytest.MonkeyPatch, interruption: Any
+) -> None:
+    there = await env.add("/there", answer(item("a")), host="127.0.0.2")
+    await redirected.prepare(item("a"))
+    await redirected.redirect(there.url, 3)
+    env.web.serve("/there", answer(item("new"), item("a")), "127.0.0.2")
+    env.now += HOUR
+    await env.refresh(there)
+    with monkeypatch.context() as interrupted, suppress(ConnectionAbortedError):
+        interrupted.setattr(refresh, "merge_feeds", interruption)
+        interrupted.setattr(refresh, "MERGE_TIME", timedelta(0))
+        await redirected.redirect(there.url, 1)
+    assert await redirected.reads() == {redirected.feed.id}
+
+    await env.refresh(there)
+    await redirected.redirect(there.url, 1)
+
+    assert await redirected.reads() == {there.id}
+    assert (there.id, "new") in await redirected.unread()
 
 
 async def test_after_the_merge_nothing_is_new_again(env: RefreshEnvironment, redirected: RedirectedFeed) -> None:

@@ -158,7 +158,10 @@ def decide_unchanged(feed: Feed, response: Response | NotModified, context: Deci
 
 
 def decide_moved_away(feed: Feed, response: Response | NotModified, context: DecisionContext) -> Unchanged:
-    """The response is that of another feed: nothing of it is stored, so the validators stay as they are."""
+    """The response is that of another feed: nothing of it is stored, so the validators stay as they are.
+
+    So does the time of the last success, which the write leaves alone before a merge.
+    """
     return replace(decide_unchanged(feed, response, context), etag=feed.etag, last_modified=feed.last_modified)
 
 

@@ -321,11 +321,13 @@ def _base(claim: Claim, decision: RefreshDecision) -> dict[str, Any]:
 def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any]:
     move, at = success.move, to_iso(success.stats.at)
     settled = move.to is not None and move.settled
+    # Nothing of the response is stored before a merge: what came to the other feed since is new to these subscribers.
+    is_stored = move.merges_with is None
     return _base(claim, success) | {
         "etag": success.etag,
         "last_modified": success.last_modified,
         "last_fetched_at": at,
-        "last_success_at": at,
+        "last_success_at": at if is_stored else iso_or_none(claim.feed.last_success_at),
         "pushed_until": iso_or_none(success.pushed_until),
         "moved_to": None if settled else move.to,
         "moved_count": 0 if settled else move.times,
