@@ -21,7 +21,7 @@ from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.feeds.url_history import merged_feeds
-from feedmill.store.schema import entries, feed_urls, feeds, states, subscriptions, unread
+from feedmill.store.schema import entries, feed_urls, feeds, states, subscriptions, unread, unread_lists
 from feedmill.store.subscriptions.read_subscriptions import subscriptions_of
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, encrypted, item
 from tests.scripted_web import Answer
@@ -126,6 +126,7 @@ class RedirectedFeed:
     async def prepare(self, *items: str) -> None:
         self.feed = await self.env.add("/feed", answer(*items))
         self.alice = await self.env.user("Alice", 11)
+        await self.env.put(unread_lists, id=11, user_id=self.alice, created_at=to_iso(NOW))
         self.subscription = await self.env.subscribe(self.alice, self.feed)
         await self.env.refresh(self.feed)
 

@@ -2,6 +2,10 @@
 
 Entries stay with their feed, and no entry takes over a guid of the other feed: a feed cannot write into another by
 redirecting to it. An admin may move the entries too.
+
+The last batch moves all that is left and puts the source to rest. If there are many subscribers, batches before it move
+some of them each: they read both feeds then, and the last batch treats them so. A merge that ends in between goes on
+from there when it is repeated.
 """
 
 from collections.abc import Sequence
@@ -17,7 +21,11 @@ from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.archive.retention import LOCK_SUBSCRIPTIONS
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list
-from feedmill.store.entries.fill_deferred_entries import fill_subscribers, steps_to_fill_all
+from feedmill.store.entries.fill_deferred_entries import (
+    fill_subscribers,
+    steps_to_fill_all,
+    steps_to_fill_subscriptions,
+)
 from feedmill.store.feeds import merge_statements as sql
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.apply_subscriber_settings import (
@@ -29,6 +37,9 @@ from feedmill.store.feeds.lifecycle import DROP_POOL_ITEMS, IMAGES_TO_GARBAGE
 from feedmill.store.feeds.url_history import step_to_add_former_url
 from feedmill.store.pools.groups import steps_to_add_feed_to_rules
 from feedmill.store.subscriptions.change_subscription import SUBSCRIBED_REASON, step_to_lock_feed
+
+# How many readers one batch moves.
+MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +96,9 @@ class _MergeState:
 
     same: list[int]
     movable: list[int]
-    moving_ids: list[int]
+    moving: Sequence[Row]
     of_both: list[dict[str, int]]
+    filtered_of_both: list[dict[str, int]]
     states_of_both: list[dict[str, Any]]
     read_in_source: Sequence[Row]
     first_unseen: int | None
@@ -108,22 +120,19 @@ async def preview_merge(db: Database, source: int, target: int) -> MergePreview:
 
 
 async def merge_feeds(db: Database, merge: Merge, now: datetime, extra: Sequence[Step] = ()) -> int:
-    """Moves the subscribers of the source to the target, with the steps `extra`, in one batch; how many entries moved.
+    """Moves the subscribers of the source to the target, with the steps `extra`; how many entries moved.
 
-    Repeating it changes nothing. Unread lists of popular feeds are filled before, so that the batch adds few rows.
+    Repeating it changes nothing. Unread lists of popular feeds are filled before, and all but `MOST_AT_ONCE`
+    subscribers are moved before, so that the last batch is short, and a merge that is interrupted has made progress.
     """
     for feed_id in (merge.source, merge.target):
         await fill_subscribers(db, feed_id)
+    await _move_most_readers(db, merge)
     found = await _read_state(db, merge)
-    params = merge.both | {
-        "at": to_iso(now),
-        "seen_until": merge.seen_until_text,
-        "moving_ids": as_list(found.moving_ids),
-        "of_both": as_list([pair["old"] for pair in found.of_both]),
-    }
+    params = _params(merge, found.moving) | {"at": to_iso(now)}
     await db.batch(
         [
-            *[step_to_lock_feed(feed_id) for feed_id in sorted((merge.source, merge.target))],
+            *_steps_to_lock_feeds(merge),
             Step(LOCK_SUBSCRIPTIONS, {"feeds": as_list([merge.source, merge.target])}),
             *[step for feed_id in (merge.source, merge.target) for step in steps_to_fill_all(feed_id)],
             *_steps_for_states(found, params),
@@ -138,11 +147,48 @@ async def merge_feeds(db: Database, merge: Merge, now: datetime, extra: Sequence
     return len(found.movable)
 
 
+async def _move_most_readers(db: Database, merge: Merge) -> None:
+    """Moves readers of the source in batches until few are left."""
+    moving = await db.query(sql.MOVING, merge.both)
+    for start in range(0, len(moving) - MOST_AT_ONCE, MOST_AT_ONCE):
+        await db.batch(_steps_to_move_readers(merge, moving[start : start + MOST_AT_ONCE]))
+
+
+def _steps_to_move_readers(merge: Merge, moving: Sequence[Row]) -> list[Step]:
+    """Moves these readers and what is unread for them. Their marks and labels stay until the last batch."""
+    params = _params(merge, moving)
+    return [
+        *_steps_to_lock_feeds(merge),
+        *steps_to_fill_subscriptions(merge.source, [row["id"] for row in moving]),
+        Step(sql.COPY_UNREAD, params),
+        Step(sql.FORGET_UNREAD_OF_MOVING, params),
+        Step(sql.ADD_UNSEEN, params),
+        Step(sql.MOVE_SUBSCRIPTIONS, params),
+        *_steps_to_keep_subscriptions(params),
+        Step(sql.COUNT_UNREAD_OF_MOVED, [params | {"feed": merge.source}, params | {"feed": merge.target}]),
+    ]
+
+
+def _steps_to_lock_feeds(merge: Merge) -> list[Step]:
+    return [step_to_lock_feed(feed_id) for feed_id in sorted((merge.source, merge.target))]
+
+
+def _steps_to_keep_subscriptions(params: dict[str, Any]) -> list[Step]:
+    """Moved readers get a second subscription, to the entries of the source."""
+    return [Step(keep, params) for keep in (sql.KEEP_SUBSCRIPTIONS, sql.KEEP_FOLDERS, sql.KEEP_UNREAD)]
+
+
+def _params(merge: Merge, moving: Sequence[Row]) -> dict[str, Any]:
+    return merge.both | {
+        "seen_until": merge.seen_until_text,
+        "moving_ids": as_list([row["id"] for row in moving]),
+        "moving_users": as_list([row["user_id"] for row in moving]),
+    }
+
+
 async def _read_state(db: Database, merge: Merge) -> _MergeState:
     both = merge.both
     same = [row["old"] for row in await db.query(sql.SAME, both)]
-    of_both = [dict(row) for row in await db.query(sql.READERS_OF_BOTH, both)]
-    shared = {pair["old"] for pair in of_both}
     up_to = merge.move_up_to
     movable = [] if up_to is None else [row["id"] for row in await db.query(sql.MOVABLE, both | {"up_to": up_to})]
     # Pending webhook deliveries go to the subscribers of the feed of the entry.
@@ -152,8 +198,9 @@ async def _read_state(db: Database, merge: Merge) -> _MergeState:
     return _MergeState(
         same=same,
         movable=movable,
-        moving_ids=[row["id"] for row in await db.query(sql.READERS, both) if row["id"] not in shared],
-        of_both=of_both,
+        moving=await db.query(sql.MOVING, both),
+        of_both=[dict(row) for row in await db.query(sql.READERS_OF_BOTH, both)],
+        filtered_of_both=[dict(row) for row in await db.query(sql.FILTERED_OF_BOTH, both)],
         states_of_both=[dict(row) for row in await db.query(sql.STATES_OF_BOTH, both)],
         read_in_source=await db.query(sql.READ_IN_SOURCE, both),
         first_unseen=unseen["id"],
@@ -174,10 +221,13 @@ def _steps_for_states(found: _MergeState, params: dict[str, Any]) -> list[Step]:
 
 
 def _steps_to_read(rows: Sequence[Row]) -> list[Step]:
-    lists = sorted({row["list"] for row in rows})
+    """What is read in the source is read in the target: a step for each entry, with the lists of its readers."""
+    lists: dict[tuple[int, str], list[int]] = {}
+    for row in rows:
+        lists.setdefault((row["new"], row["sort_at"]), []).append(row["list"])
     return [
-        Step(sql.READ_IN_TARGET, {"list": one, "ids": as_list([row["new"] for row in rows if row["list"] == one])})
-        for one in lists
+        Step(sql.READ_IN_TARGET, {"new": new, "sort_at": sort_at, "lists": as_list(sorted(of_entry))})
+        for (new, sort_at), of_entry in sorted(lists.items())
     ]
 
 
@@ -190,7 +240,7 @@ def _steps_for_entries(found: _MergeState, params: dict[str, Any]) -> list[Step]
         Step(sql.ADD_TOMBSTONES, params | {"ids": as_list([*found.movable, *found.same])}),
         *[Step(drop, same) for drop in (IMAGES_TO_GARBAGE, DROP_POOL_ITEMS, sql.DROP_SAME)],
         *[Step(move, moved) for move in (sql.MOVE_ENTRIES, sql.MOVE_IMAGES, sql.MOVE_SKETCHES, sql.MOVE_DELIVERIES)],
-        Step(sql.MOVE_UNREAD, [pair | {"ids": as_list(found.movable)} for pair in found.of_both]),
+        Step(sql.MOVE_UNREAD, moved),
     ]
 
 
@@ -201,21 +251,17 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
         Step(sql.COPY_FOLDERS, params),
         *_steps_for_filters(found),
         Step(sql.MOVE_SUBSCRIPTIONS, params),
-        *(
-            [Step(keep, params) for keep in (sql.KEEP_SUBSCRIPTIONS, sql.KEEP_FOLDERS, sql.KEEP_UNREAD)]
-            if found.keeps_entries
-            else [Step(sql.DROP_SUBSCRIPTIONS, old)]
-        ),
+        *(_steps_to_keep_subscriptions(params) if found.keeps_entries else [Step(sql.DROP_SUBSCRIPTIONS, old)]),
         Step(sql.COUNT_UNREAD, [{"feed": params["source"]}, {"feed": params["target"]}]),
     ]
 
 
 def _steps_for_filters(found: _MergeState) -> list[Step]:
     """Moves filters for the source alone of users who read both feeds."""
-    if not found.of_both:
+    if not found.filtered_of_both:
         return []
-    versions = [{"old": pair["old"], "version": token_hex(16)} for pair in found.of_both]
-    return [Step(sql.MOVE_FILTERS, found.of_both), Step(sql.SET_FILTERS_VERSION, versions)]
+    versions = [{"old": pair["old"], "version": token_hex(16)} for pair in found.filtered_of_both]
+    return [Step(sql.MOVE_FILTERS, found.filtered_of_both), Step(sql.SET_FILTERS_VERSION, versions)]
 
 
 async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:

@@ -6,9 +6,10 @@ forged entry in the source does not mark the real one in the target as read.
 
 from typing import Any
 
-from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy import ColumnElement, Delete, bindparam, exists, func, select, tuple_
 
 from feedmill.store.dialect import InsertNew, insert_selected, one_of
+from feedmill.store.entries.deferred_entries import newest_deferred
 from feedmill.store.schema import (
     deliveries,
     entries,
@@ -24,6 +25,7 @@ from feedmill.store.schema import (
     subscriptions,
     tombstones,
     unread,
+    unread_lists,
     users,
 )
 
@@ -52,7 +54,15 @@ _reads_both = (
     _other_sub.c.user_id == _sub.c.user_id,
 )
 READERS_OF_BOTH = select(_sub.c.id.label("old"), _other_sub.c.id.label("new")).where(*_reads_both)
+FILTERED_OF_BOTH = READERS_OF_BOTH.where(exists().where(filters.c.subscription_id == _sub.c.id))
 READERS = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("source"))
+# Those who are still to be moved. A reader of both feeds has a subscription to the target already.
+MOVING = (
+    select(_sub.c.id, _sub.c.user_id)
+    .where(_sub.c.feed_id == bindparam("source"))
+    .where(~exists().where(_other_sub.c.feed_id == bindparam("target"), _other_sub.c.user_id == _sub.c.user_id))
+    .order_by(_sub.c.id)
+)
 _has_guid = exists().where(_of_target, _in_target.c.guid == _in_source.c.guid)
 # Entries that an admin may move: the target has no entry with this guid.
 MOVABLE = select(_in_source.c.id).where(_of_source, _in_source.c.id <= bindparam("up_to"), ~_has_guid)
@@ -83,7 +93,7 @@ STATES_OF_SAME = select(_state.c.user_id.label("reader"), _in_target.c.id.label(
 STATES_OF_BOTH = STATES_OF_SAME.where(
     _other_state.c.entry_id == _in_target.c.id, _other_state.c.user_id == _state.c.user_id
 )
-READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _in_target.c.id.label("new")).where(
+READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _in_target.c.id.label("new"), _in_target.c.sort_at).where(
     *_are_same, states.c.entry_id == _in_source.c.id, states.c.read_at.is_not(None), users.c.id == states.c.user_id
 )
 COPY_STATES = insert_selected(
@@ -113,12 +123,20 @@ COPY_POSITIONS = insert_selected(
         playback_positions.c.played_at.label("e"),
     ).where(*_are_same, playback_positions.c.entry_id == _in_source.c.id),
 )
+# Unread rows are found by list and subscription, because there is no index by entry or by subscription alone. Retired
+# lists that can be restored are included.
+_of_moving = (_sub.c.feed_id == bindparam("source"), one_of(_sub.c.id, "moving_ids"))
+_unread_of_sub = (
+    unread_lists.c.user_id == _sub.c.user_id,
+    unread.c.list_id == unread_lists.c.id,
+    unread.c.subscription_id == _sub.c.id,
+)
 _subscribed = unread.c.subscription_id.label("d")
 # A subscriber of both feeds has the target's row in the unread list already, or has read it.
 COPY_UNREAD = insert_selected(
     unread,
     select(unread.c.list_id.label("a"), _in_target.c.sort_at.label("b"), _in_target.c.id.label("c"), _subscribed).where(
-        *_are_same, unread.c.entry_id == _in_source.c.id, ~one_of(unread.c.subscription_id, "of_both")
+        *_are_same, unread.c.entry_id == _in_source.c.id, *_of_moving, *_unread_of_sub
     ),
 )
 # Selected again in each statement, so that nothing is deleted that was not copied.
@@ -126,8 +144,21 @@ _same_of_source = select(_in_source.c.id).where(*_are_same)
 DROP_STATES = states.delete().where(states.c.entry_id.in_(_same_of_source))
 DROP_POSITIONS = playback_positions.delete().where(playback_positions.c.entry_id.in_(_same_of_source))
 DROP_LABELS = entry_labels.delete().where(entry_labels.c.entry_id.in_(_same_of_source))
-FORGET_UNREAD = unread.delete().where(unread.c.entry_id.in_(_same_of_source))
-READ_IN_TARGET = unread.delete().where(unread.c.list_id == bindparam("list"), one_of(unread.c.entry_id, "ids"))
+
+
+def _forget_unread(*which: ColumnElement[bool]) -> Delete:
+    of_readers = select(unread_lists.c.id, _sub.c.id).where(unread_lists.c.user_id == _sub.c.user_id, *which)
+    return unread.delete().where(
+        tuple_(unread.c.list_id, unread.c.subscription_id).in_(of_readers), unread.c.entry_id.in_(_same_of_source)
+    )
+
+
+FORGET_UNREAD = _forget_unread(_sub.c.feed_id == bindparam("source"))
+FORGET_UNREAD_OF_MOVING = _forget_unread(*_of_moving)
+# Of one entry, by the primary key.
+READ_IN_TARGET = unread.delete().where(
+    one_of(unread.c.list_id, "lists"), unread.c.sort_at == bindparam("sort_at"), unread.c.entry_id == bindparam("new")
+)
 _has_read = exists().where(
     states.c.user_id == _sub.c.user_id, states.c.entry_id == _in_target.c.id, states.c.read_at.is_not(None)
 )
@@ -147,7 +178,7 @@ ADD_UNSEEN = insert_selected(
         _in_target.c.id.label("c"),
         _sub.c.id.label("d"),
     ).where(
-        one_of(_sub.c.id, "moving_ids"),
+        *_of_moving,
         _sub.c.paused == 0,
         users.c.id == _sub.c.user_id,
         *_is_unseen,
@@ -173,45 +204,56 @@ SET_FILTERS_VERSION = (
     .values(filters_version=bindparam("version"))
 )
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
-MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "moving_ids")).values(_given)
+MOVE_SUBSCRIPTIONS = (
+    subscriptions.update()
+    .where(one_of(subscriptions.c.id, "moving_ids"), subscriptions.c.feed_id == bindparam("source"))
+    .values(_given | {"filled_to": newest_deferred(bindparam("target"))})
+)
 _chosen = ("title", "interval_seconds", "archive_policy", "settings", "created_at")
+_was_moved = (one_of(_sub.c.id, "moving_ids"), _sub.c.feed_id == bindparam("target"))
 # The subscription to the old entries of the source. Its settings are those of the moved one.
 KEEP_SUBSCRIPTIONS = insert_selected(
     subscriptions,
-    select(_sub.c.user_id, feeds.c.id.label("feed"), *(_sub.c[name] for name in _chosen)).where(
-        one_of(_sub.c.id, "moving_ids"), feeds.c.id == bindparam("source")
-    ),
+    select(
+        _sub.c.user_id,
+        feeds.c.id.label("feed"),
+        newest_deferred(feeds.c.id).label("filled_to"),
+        *(_sub.c[name] for name in _chosen),
+    ).where(*_was_moved, feeds.c.id == bindparam("source")),
     "user_id",
     "feed_id",
+    "filled_to",
     *_chosen,
 )
 _kept = subscriptions.alias("kept")
-_was_kept = (one_of(_sub.c.id, "moving_ids"), _kept.c.user_id == _sub.c.user_id, _kept.c.feed_id == bindparam("source"))
+_was_kept = (*_was_moved, _kept.c.user_id == _sub.c.user_id, _kept.c.feed_id == bindparam("source"))
 KEEP_FOLDERS = insert_selected(
     folder_subscriptions,
     select(folder_subscriptions.c.folder_id.label("a"), _kept.c.id.label("b")).where(
         *_was_kept, folder_subscriptions.c.subscription_id == _sub.c.id
     ),
 )
+_to_keep = (
+    select(unread_lists.c.id.label("list"), _sub.c.id.label("moved"), _kept.c.id.label("kept"))
+    .where(*_was_kept, unread_lists.c.user_id == _sub.c.user_id)
+    .subquery("to_keep")
+)
 KEEP_UNREAD = (
     unread.update()
-    .where(one_of(unread.c.subscription_id, "moving_ids"))
+    .where(unread.c.list_id == _to_keep.c.list, unread.c.subscription_id == _to_keep.c.moved)
     .where(unread.c.entry_id.in_(select(entries.c.id).where(entries.c.feed_id == bindparam("source"))))
-    .values(
-        subscription_id=select(_kept.c.id).where(*_was_kept, _sub.c.id == unread.c.subscription_id).scalar_subquery()
-    )
+    .values(subscription_id=_to_keep.c.kept)
 )
 DROP_SUBSCRIPTIONS = subscriptions.delete().where(one_of(subscriptions.c.id, "ids"))
-COUNT_UNREAD = (
-    subscriptions.update()
-    .where(subscriptions.c.feed_id == bindparam("feed"))
-    .values(
-        unread_count=select(func.count())
-        .select_from(unread.join(users, users.c.unread_list_id == unread.c.list_id))
-        .where(unread.c.subscription_id == subscriptions.c.id, users.c.id == subscriptions.c.user_id)
-        .scalar_subquery()
-    )
+_count = (
+    select(func.count())
+    .select_from(unread.join(users, users.c.unread_list_id == unread.c.list_id))
+    .where(unread.c.subscription_id == subscriptions.c.id, users.c.id == subscriptions.c.user_id)
+    .scalar_subquery()
 )
+_counted = subscriptions.update().where(subscriptions.c.unread_count != _count).values(unread_count=_count)
+COUNT_UNREAD = _counted.where(subscriptions.c.feed_id == bindparam("feed"))
+COUNT_UNREAD_OF_MOVED = COUNT_UNREAD.where(one_of(subscriptions.c.user_id, "moving_users"))
 
 # --- moved entries -----------------------------------------------------------------------------------------
 
@@ -232,10 +274,16 @@ MOVE_ENTRIES = (
 )
 MOVE_IMAGES = image_tasks.update().where(one_of(image_tasks.c.entry_id, "ids")).values(_given)
 MOVE_SKETCHES = story_sketches.update().where(one_of(story_sketches.c.entry_id, "ids")).values(_given)
+_to_move = (
+    select(unread_lists.c.id.label("list"), _sub.c.id.label("old"), _other_sub.c.id.label("new"))
+    .where(*_reads_both, unread_lists.c.user_id == _sub.c.user_id)
+    .subquery("to_move")
+)
 MOVE_UNREAD = (
     unread.update()
-    .where(unread.c.subscription_id == bindparam("old"), one_of(unread.c.entry_id, "ids"))
-    .values(subscription_id=bindparam("new"))
+    .where(unread.c.list_id == _to_move.c.list, unread.c.subscription_id == _to_move.c.old)
+    .where(unread.c.entry_id.in_(select(entries.c.id).where(one_of(entries.c.id, "ids"))))
+    .values(subscription_id=_to_move.c.new)
 )
 # A delivery reads the entries of its feed when it is sent.
 MOVE_DELIVERIES = deliveries.update().where(deliveries.c.feed_id == bindparam("source")).values(_given)
