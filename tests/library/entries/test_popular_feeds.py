@@ -1,4 +1,7 @@
-"""A popular feed, whose unread rows are added when its readers read, behaves exactly as every other feed."""
+"""A popular feed, whose unread rows are added when its readers read, behaves exactly as every other feed.
+
+So does its merge into another one, which moves its readers in several batches.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +10,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.entries import deferred_entries
+from feedmill.store.feeds import merge_feeds
 from tests.databases import emptied
 from tests.flows.conftest import open_environment
 from tests.library.entries.random_reading import RandomReading, counts_that_are_wrong
@@ -30,6 +34,8 @@ async def _read(
     folder.mkdir()
     async with emptied(request, kind, folder) as db, open_environment(db, folder) as env:
         with monkeypatch.context() as patched:
+            if popularity != "never":
+                patched.setattr(merge_feeds, "MOST_AT_ONCE", 1)
             reading = RandomReading(env, seed, lambda: patched.setattr(deferred_entries, "POPULAR_ABOVE", choose()))
             seen = await reading.run(steps)
             assert await counts_that_are_wrong(env) == []
