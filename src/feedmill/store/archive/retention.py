@@ -4,11 +4,11 @@ Starred, labelled and read-later entries stay, and so do entries with queued, le
 of the batch repeats the conditions, so that a star that is set meanwhile counts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, tuple_
 
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row, Step
@@ -31,6 +31,8 @@ from feedmill.store.schema import (
 from feedmill.store.subscriptions.feed_settings import RetentionPreference, retention_preferences
 
 CHUNK_SIZE = 500
+# The most marks and unread rows that a batch can have to delete: those of all subscribers, of each of its entries.
+MOST_READER_ROWS = 1_000_000
 QUEUED, LEASED, HELD = 2, 3, 5
 
 is_starred_or_later = exists().where(
@@ -78,6 +80,11 @@ def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[
 EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.has_entry_settings == 0)
 EXPIRED_OF, COUNT_EXPIRED_OF, COUNT_IMAGES_OF = _expired(one_of(feeds.c.id, "of"))
 
+SUBSCRIBERS = (
+    select(subscriptions.c.feed_id, func.count().label("n"))
+    .where(one_of(subscriptions.c.feed_id, "feeds"))
+    .group_by(subscriptions.c.feed_id)
+)
 # Locked until the batch ends, so that nobody stars these entries or changes unread lists meanwhile.
 LOCK_ENTRIES = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
 LOCK_SUBSCRIPTIONS = (
@@ -96,30 +103,48 @@ TO_GARBAGE = InsertNew(object_garbage).from_select(
         image_tasks.c.entry_id.in_(_victims), image_tasks.c.object_key.is_not(None)
     ),
 )
+# Distinct, so that PostgreSQL finds them once, not for each unread row.
+_expired_of_chunk = select(entries.c.id, entries.c.feed_id, entries.c.sort_at).where(_of_chunk).distinct()
+_each, _gone = _expired_of_chunk.subquery("each"), _expired_of_chunk.subquery("gone")
+_spans = (
+    select(_each.c.feed_id, func.min(_each.c.sort_at).label("oldest"), func.max(_each.c.sort_at).label("newest"))
+    .group_by(_each.c.feed_id)
+    .subquery("spans")
+)
+_reader = subscriptions.alias("reader")
+# The unread rows of the feeds from the time of their first expired entry to that of the last, along the index by list
+# and subscription: there is none by entry, and to look for each entry in each list takes subscribers times entries.
+# Retired lists that can be restored are included. Distinct: MySQL does not let a delete select from its own table
+# otherwise, and PostgreSQL would begin with the entries and read all unread rows.
+_rows = (
+    select(unread.c.list_id, unread.c.sort_at, unread.c.entry_id, unread.c.subscription_id, _reader.c.user_id)
+    .where(
+        one_of(_reader.c.feed_id, "feeds"),
+        _reader.c.feed_id == _spans.c.feed_id,
+        unread_lists.c.user_id == _reader.c.user_id,
+        unread.c.list_id == unread_lists.c.id,
+        unread.c.subscription_id == _reader.c.id,
+        unread.c.sort_at >= _spans.c.oldest,
+        unread.c.sort_at <= _spans.c.newest,
+    )
+    .distinct()
+    .subquery("rows_of_feeds")
+)
+_counted = (
+    select(_rows.c.subscription_id.label("of_subscription"), func.count().label("n"))
+    .where(_rows.c.entry_id == _gone.c.id, users.c.id == _rows.c.user_id, users.c.unread_list_id == _rows.c.list_id)
+    .group_by(_rows.c.subscription_id)
+    .subquery("counted")
+)
 UNCOUNT_UNREAD = (
     subscriptions.update()
-    .where(one_of(subscriptions.c.feed_id, "feeds"))
-    .values(
-        unread_count=subscriptions.c.unread_count
-        - select(func.count())
-        .select_from(
-            entries.join(unread, and_(unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)).join(
-                users, users.c.unread_list_id == unread.c.list_id
-            )
-        )
-        .where(users.c.id == subscriptions.c.user_id, entries.c.feed_id == subscriptions.c.feed_id, _of_chunk)
-        .scalar_subquery()
-    )
-)
-# By the primary key, because there is no index by entry. Retired lists that can be restored are included.
-_their_lists = select(unread_lists.c.id).where(
-    unread_lists.c.user_id.in_(select(subscriptions.c.user_id).where(one_of(subscriptions.c.feed_id, "feeds")))
+    .where(subscriptions.c.id == _counted.c.of_subscription)
+    .values(unread_count=subscriptions.c.unread_count - _counted.c.n)
 )
 FORGET_UNREAD = unread.delete().where(
-    unread.c.list_id.in_(_their_lists),
-    unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_chunk)),
-    # `+ 0`: SQLite would look up every pair of time and entry.
-    (unread.c.entry_id + 0).in_(_victims),
+    tuple_(unread.c.list_id, unread.c.sort_at, unread.c.entry_id).in_(
+        select(_rows.c.list_id, _rows.c.sort_at, _rows.c.entry_id).where(_rows.c.entry_id == _gone.c.id)
+    )
 )
 UNCOUNT_ENTRIES = (
     feeds.update()
@@ -169,7 +194,7 @@ async def count_expired_entries_of_feed(
 async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
     """Deletes entries that left their feed longer ago than their retention; how many there were.
 
-    Chunk by chunk, each in one batch.
+    Chunk by chunk, each in one batch; a popular feed takes several.
     """
     dropped = await _drop_all(db, EXPIRED, {"before": to_iso(now - usual)}, now)
     for of in await _feeds_with_preferences(db, usual, now):
@@ -198,9 +223,30 @@ def retention_by_feed(preferences: Iterable[RetentionPreference], usual: timedel
 async def _drop_all(db: Database, expired: Select[Any], params: Mapping[str, str], now: datetime) -> int:
     dropped, from_feed = 0, 0
     while chunk := await db.query(expired, {**params, "from_feed": from_feed}):
-        dropped += await _drop(db, chunk, params["before"], now)
+        for some in _portions(chunk, await _subscribers(db, chunk)):
+            dropped += await _drop(db, some, params["before"], now)
         from_feed = chunk[-1]["feed_id"]
     return dropped
+
+
+async def _subscribers(db: Database, chunk: Sequence[Row]) -> dict[int, int]:
+    """How many subscribers each feed of these entries has, if there are any."""
+    rows = await db.query(SUBSCRIBERS, {"feeds": as_list(sorted({row["feed_id"] for row in chunk}))})
+    return {row["feed_id"]: row["n"] for row in rows}
+
+
+def _portions(chunk: Sequence[Row], subscribers: Mapping[int, int]) -> Iterator[Sequence[Row]]:
+    """Cuts a chunk so that each part has few rows of readers: entries times subscribers."""
+    portion: list[Row] = []
+    weight = 0
+    for row in chunk:
+        of_row = subscribers.get(row["feed_id"], 0)
+        if portion and weight + of_row > MOST_READER_ROWS:
+            yield portion
+            portion, weight = [], 0
+        portion.append(row)
+        weight += of_row
+    yield portion
 
 
 async def _drop(db: Database, chunk: Sequence[Row], before: str, now: datetime) -> int:
