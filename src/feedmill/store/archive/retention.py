@@ -114,8 +114,8 @@ _spans = (
 _reader = subscriptions.alias("reader")
 # The unread rows of the feeds from the time of their first expired entry to that of the last, along the index by list
 # and subscription: there is none by entry, and to look for each entry in each list takes subscribers times entries.
-# Retired lists that can be restored are included. Distinct: MySQL does not let a delete select from its own table
-# otherwise, and PostgreSQL would begin with the entries and read all unread rows.
+# Retired lists that can be restored are included. Distinct: else PostgreSQL would begin with the entries and read all
+# unread rows.
 _rows = (
     select(unread.c.list_id, unread.c.sort_at, unread.c.entry_id, unread.c.subscription_id, _reader.c.user_id)
     .where(
