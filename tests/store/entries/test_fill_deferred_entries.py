@@ -365,6 +365,21 @@ async def test_who_needs_the_whole_list_is_told_that_it_could_not_be_filled(popu
         await fill_deferred_or_fail(full, popular.alice.id)  # type: ignore[arg-type]
 
 
+async def test_not_all_is_marked_read_while_the_list_can_not_be_filled(
+    popular: PopularFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "CHUNK_SIZE", 2)
+    await popular.publish("a", "b", "c", "d", "e")
+    failing: Any = FailingDatabase(popular.db, 2, after=False, error=DatabaseUnavailable("the disk is full"))
+
+    with pytest.raises(DatabaseUnavailable):
+        await mark_all_read(failing, popular.alice.id, MarkAllRead(), NOW)
+    await mark_all_read(popular.db, popular.alice.id, MarkAllRead(), NOW)
+
+    await fill_deferred(popular.db, popular.alice.id)
+    assert await popular.unread(popular.alice) == (0, 0)
+
+
 # --- requests ------------------------------------------------------------------------------------------------
 
 

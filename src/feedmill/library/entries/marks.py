@@ -15,7 +15,7 @@ from feedmill.model.entry_lists import ListPosition
 from feedmill.model.entry_marks import EntryMarks, ListSide, MarkAllRead, MarkAllReadResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.fill_deferred_entries import fill_deferred
+from feedmill.store.entries.fill_deferred_entries import fill_deferred_or_fail
 from feedmill.store.entries.labels import has_labels
 from feedmill.store.entries.list_pages import REVERSE_ORDER
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
@@ -106,8 +106,9 @@ async def mark_side_read(
 
 
 async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
+    """Marks what `wanted` selects; raises a `DatabaseError` if the unread list could not be filled before."""
     # A request does not wait for all of a long list; what is added after this would be unread again.
-    await fill_deferred(db, user_id)
+    await fill_deferred_or_fail(db, user_id)
     return await mark_unread_as_read(db, user_id, wanted, now)
 
 
