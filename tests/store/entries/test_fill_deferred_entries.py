@@ -201,6 +201,40 @@ async def test_a_move_locks_both_feeds_before_it_reads(popular: PopularFeed) -> 
     assert recorded.steps[:2] == [step_to_lock_feed(feed) for feed in sorted((popular.feed, target))]
 
 
+@dataclass
+class MovingDatabase:
+    """Before its first batch, the subscription of Alice moves to another feed."""
+
+    popular: PopularFeed
+    target: int
+    has_moved: bool = False
+
+    @property
+    def dialect_name(self) -> str:
+        return self.popular.db.dialect_name
+
+    async def query(self, statement: Any, params: Params | None = None) -> list[Row]:
+        return await self.popular.db.query(statement, params or {})
+
+    async def batch(self, steps: list[Step]) -> list[int]:
+        if not self.has_moved:
+            self.has_moved, db, alice = True, self.popular.db, self.popular.alice.id
+            [subscription] = await subscriptions_of(db, alice)
+            await move_subscription(db, alice, subscription, NewFeed("https://target.example.org/"), NOW, self.target)
+        return await self.popular.db.batch(steps)
+
+
+async def test_a_fill_says_nothing_of_a_subscription_that_has_moved_meanwhile(popular: PopularFeed) -> None:
+    await popular.publish("a", "b")
+    moving: Any = MovingDatabase(popular, await popular.library.feed("target"))
+
+    await fill_deferred(moving, popular.alice.id)
+
+    alices = select(subscriptions.c.filled_to).where(subscriptions.c.user_id == popular.alice.id)
+    assert await popular.db.query(alices) == [{"filled_to": 0}]
+    assert await popular.unread(popular.alice) == (0, 0)
+
+
 async def test_purged_entries_are_not_added(popular: PopularFeed) -> None:
     await popular.publish("a", "b")
     await popular.db.batch([Step(entries.update().values(in_feed=0))])

@@ -34,7 +34,7 @@ log = get_logger(__name__)
 CHUNK_SIZE = 10_000
 
 LACKING = (
-    select(filling.c.id, popular_feeds.c.newest_id)
+    select(filling.c.id, filling.c.feed_id, popular_feeds.c.newest_id)
     .select_from(with_popular_feed)
     .where(may_lack_rows)
     .order_by(filling.c.id)
@@ -50,8 +50,9 @@ END_OF_CHUNK = (
 
 
 def _statements_to_add(targets: FromClause) -> tuple[Executable, Executable]:
-    """Counts and adds the missing rows of subscriptions, each up to an entry; `targets` has both ids.
+    """Counts and adds the missing rows of subscriptions, each up to an entry; `targets` has both ids, and the feed.
 
+    A subscription that has moved to another feed meanwhile is left alone: the entry is not one of that feed.
     A row can be there already, and an entry can be read, if the user marked it before the list was filled.
     """
     is_there = and_(
@@ -68,7 +69,7 @@ def _statements_to_add(targets: FromClause) -> tuple[Executable, Executable]:
         deferred_entries.c.entry_id <= targets.c.up_to,
     )
     source = (
-        targets.join(filling, filling.c.id == targets.c.subscription_id)
+        targets.join(filling, and_(filling.c.id == targets.c.subscription_id, filling.c.feed_id == targets.c.feed_id))
         .join(users, users.c.id == filling.c.user_id)
         .join(deferred_entries, lacking)
         .join(entries, entries.c.id == deferred_entries.c.entry_id)
@@ -98,7 +99,7 @@ def _statements_to_add(targets: FromClause) -> tuple[Executable, Executable]:
 
 # --- of a user ---------------------------------------------------------------------------------------------
 
-_listed = json_rows("targets", Column("subscription_id", Id), Column("up_to", Id))
+_listed = json_rows("targets", Column("subscription_id", Id), Column("feed_id", Id), Column("up_to", Id))
 LOCK = (
     select(subscriptions.c.id)
     .where(subscriptions.c.id.in_(select(_listed.c.subscription_id)))
@@ -107,7 +108,8 @@ LOCK = (
 )
 MOVE_ON = (
     subscriptions.update()
-    .where(subscriptions.c.id == _listed.c.subscription_id, subscriptions.c.filled_to < _listed.c.up_to)
+    .where(subscriptions.c.id == _listed.c.subscription_id, subscriptions.c.feed_id == _listed.c.feed_id)
+    .where(subscriptions.c.filled_to < _listed.c.up_to)
     .values(filled_to=_listed.c.up_to)
 )
 FILL_LISTED = (LOCK, *_statements_to_add(_listed), MOVE_ON)
@@ -183,12 +185,12 @@ async def _fill_chunk(db: Database, user_id: int) -> bool:
         return False
     end = await db.query(END_OF_CHUNK, {"of_user": user_id, "skipped": CHUNK_SIZE - 1})
     up_to = end[0]["entry_id"] if end else max(row["newest_id"] for row in lacking)
-    await _fill(db, [(row["id"], min(row["newest_id"], up_to)) for row in lacking])
+    await _fill(db, [(row["id"], row["feed_id"], min(row["newest_id"], up_to)) for row in lacking])
     return bool(end)
 
 
-async def _fill(db: Database, targets: Sequence[tuple[int, int]]) -> None:
-    """`targets`: the subscriptions, each with the last entry to add."""
+async def _fill(db: Database, targets: Sequence[tuple[int, int, int]]) -> None:
+    """`targets`: the subscriptions, each with its feed and the last entry to add."""
     for some in as_rows(targets):
         await db.batch([Step(statement, {"targets": some}) for statement in FILL_LISTED])
 
@@ -199,7 +201,7 @@ async def _fill(db: Database, targets: Sequence[tuple[int, int]]) -> None:
 def _statements_to_fill(chosen: Any) -> tuple[Executable, ...]:
     reached = subscriptions.alias("reached")
     targets = (
-        select(reached.c.id.label("subscription_id"), popular_feeds.c.newest_id.label("up_to"))
+        select(reached.c.id.label("subscription_id"), reached.c.feed_id, popular_feeds.c.newest_id.label("up_to"))
         .select_from(popular_feeds.join(reached, reached.c.feed_id == popular_feeds.c.feed_id))
         .where(popular_feeds.c.feed_id == bindparam("of_feed"), chosen(reached))
         .subquery("targets")
@@ -241,7 +243,7 @@ async def fill_subscribers(db: Database, feed_id: int) -> None:
     most = max(1, CHUNK_SIZE // max(1, deferred["n"]))
     after = 0
     while lagging := await db.query(LAGGING, {"of_feed": feed_id, "after": after, "most": most}):
-        await _fill(db, [(row["id"], row["newest_id"]) for row in lagging])
+        await _fill(db, [(row["id"], feed_id, row["newest_id"]) for row in lagging])
         after = lagging[-1]["id"]
 
 
