@@ -22,7 +22,9 @@ from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.filters.stored_matches import find_match_keys
 from feedmill.store.schema import entries
 from feedmill.store.search import index_in_lots as in_lots
+from feedmill.store.search import index_missing_entries as missing_entries
 from feedmill.store.search.find_entries import count_matches, find_newest_matches
+from feedmill.store.search.index_completeness import is_index_incomplete, steps_to_mark_index_incomplete
 from feedmill.store.search.index_in_lots import LOT_SIZE, index_waiting_texts
 from feedmill.store.search.index_missing_entries import index_missing_entries
 from tests.databases import emptied
@@ -134,6 +136,85 @@ async def test_no_text_is_given_up_if_the_database_indexes_none(lots_db: Databas
 
     assert await waiting(lots_db) == 20
     assert await index_waiting_texts(lots_db) == 20
+
+
+async def test_many_texts_that_are_refused_hold_up_no_other(lots_db: Database, logged: list[Any]) -> None:
+    library, _, feed = await a_shelf(lots_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    refusing: Any = RefusingDatabase(lots_db, frozenset(ids[: 2 * in_lots.MOST_REFUSED]))
+
+    assert await index_waiting_texts(refusing) == 10
+
+    assert (await waiting(lots_db), await indexed(lots_db, "kilns")) == (0, 10)
+    assert [line["event"] for line in logged] == 10 * ["text_not_indexable"]
+    await check_index(lots_db)
+
+
+@pytest.mark.parametrize("error", [StatementRefused("malformed"), DatabaseUnavailable("the database is locked")])
+async def test_a_search_tries_to_index_a_lot_once(lots_db: Database, error: DatabaseError) -> None:
+    library, alice, feed = await a_shelf(lots_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    refusing: Any = RefusingDatabase(lots_db, frozenset(ids), error)
+
+    assert await find_newest_matches(refusing, words("kilns"), alice.id, 10) == {}
+
+    assert refusing.lots == 1
+
+
+async def test_a_locked_database_is_not_asked_again_with_fewer_texts(lots_db: Database) -> None:
+    library, _, feed = await a_shelf(lots_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    locked: Any = RefusingDatabase(lots_db, frozenset(ids), DatabaseUnavailable("the database is locked"))
+
+    with pytest.raises(DatabaseUnavailable):
+        await index_waiting_texts(locked)
+
+    assert locked.lots == 1
+
+
+@dataclass
+class RefusingText:
+    """A database that does not take the texts of these entries for the index."""
+
+    inner: Database
+    bad: frozenset[int]
+
+    def __post_init__(self) -> None:
+        self.dialect_name = self.inner.dialect_name
+        self.query = self.inner.query
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        for statement, rows in steps:
+            if statement is missing_entries.ADD_MISSING and self.bad & {row["entry"] for row in rows}:  # type: ignore[union-attr, index]
+                raise StatementRefused("string is too long for tsvector")
+        return await self.inner.batch(steps)
+
+
+async def test_a_rebuilt_index_is_complete_but_for_texts_that_are_refused(any_db: Database, logged: list[Any]) -> None:
+    library, alice, feed = await a_shelf(any_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    await any_db.batch([Step(text("DELETE FROM search_texts")), *steps_to_mark_index_incomplete()])
+
+    assert await index_missing_entries(RefusingText(any_db, frozenset(ids[5:12]))) == 13  # type: ignore[arg-type]
+
+    assert [line["event"] for line in logged] == 7 * ["text_not_indexable"]
+    assert not await is_index_incomplete(any_db)
+    assert await count_matches(any_db, words("kilns"), alice.id, 100) == 13
+    assert await index_missing_entries(any_db) == 7
+
+
+async def test_an_index_is_not_complete_if_the_database_takes_no_text(
+    any_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missing_entries, "MOST_REFUSED", 5)
+    library, _, feed = await a_shelf(any_db)
+    ids = await library.arrive(feed, *(f"kilns {number}" for number in range(20)))
+    await any_db.batch([Step(text("DELETE FROM search_texts")), *steps_to_mark_index_incomplete()])
+
+    with pytest.raises(StatementRefused):
+        await index_missing_entries(RefusingText(any_db, frozenset(ids)))  # type: ignore[arg-type]
+
+    assert await is_index_incomplete(any_db)
 
 
 async def test_changed_and_deleted_texts_that_wait_are_indexed_as_they_are_then(lots_db: Database) -> None:

@@ -5,25 +5,25 @@ triggers). A lot indexes some of them and takes them off the list in one batch: 
 as it was, and no text is indexed twice. Entries are indexed in the order of their ids, so whoever looks for what is
 newer than the last entry that was found misses none.
 
-A lot that the database refuses is halved, down to the text that it does not take: that one goes without an index.
+A lot that the database refuses is halved, down to the texts that it does not take: those go without an index.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sqlalchemy import text
 
-from feedmill.errors import ConstraintViolated, DatabaseError, StatementRefused
+from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.database import Database, Step
 from feedmill.store.search.search_dialect import search_dialect
+from feedmill.store.search.skip_refused import RefusedText, log_refused, write_or_halve
 
 log = get_logger(__name__)
 
 # Larger lots cost hardly less, and writers wait for them: 500 short texts take some 25 ms, and are half a megabyte.
 LOT_SIZE = 500
 LOT_BYTES = 2_000_000
-# If a lot has more texts that are refused, the fault is not theirs.
+# If more texts of a lot are refused, and none is taken, the fault is not theirs.
 MOST_REFUSED = 5
 
 _WAITING = text("SELECT COUNT(*) AS n FROM (SELECT 1 FROM search_unindexed LIMIT :most) AS some")
@@ -47,11 +47,6 @@ _TAKE_OFF = text(f"DELETE FROM search_unindexed WHERE entry_id IN {_OF_LOT}")  #
 _DROP = text(f"DELETE FROM search_texts WHERE entry_id IN {_OF_LOT}")  # noqa: S608
 
 
-class _Refused(NamedTuple):
-    entry_id: int
-    error: DatabaseError
-
-
 async def index_waiting_texts(db: Database) -> int:
     """Indexes all texts that wait, in lots; how many there were. Any number of processes may do so."""
     if not search_dialect(db.dialect_name).indexes_in_lots:
@@ -65,7 +60,8 @@ async def index_waiting_texts(db: Database) -> int:
 async def index_last_texts(db: Database) -> None:
     """Indexes the texts that wait, if one lot takes them all, so that a search finds what was stored just before.
 
-    More of them are being indexed already. A search goes on without them if the database does not take a write.
+    More of them are being indexed already. A search goes on without them if the database does not take the lot; the
+    next run in the background halves it.
     """
     if not search_dialect(db.dialect_name).indexes_in_lots:
         return
@@ -74,7 +70,7 @@ async def index_last_texts(db: Database) -> None:
     if not ids or len(ids) < waiting:
         return
     try:
-        await _index_lot(db, ids)
+        await _write_lot(db, ids)
     except DatabaseError as error:
         log.warning("texts_not_indexed", reason=str(error))
 
@@ -101,23 +97,17 @@ async def _next_lot(db: Database) -> list[int]:
 
 async def _index_lot(db: Database, ids: Sequence[int]) -> int:
     """Indexes these texts, but for those that the database refuses; how many they were."""
-    refused: list[_Refused] = []
-    indexed = await _index_or_halve(db, ids, refused)
-    for each in refused:
-        await db.batch([Step(_DROP, {"first": each.entry_id, "last": each.entry_id})])
-        log.error("text_not_indexable", entry_id=each.entry_id, reason=str(each.error))
+    refused: list[RefusedText[int]] = []
+    indexed = await write_or_halve(lambda some: _write_lot(db, some), ids, refused)
+    if not indexed and len(refused) > MOST_REFUSED:
+        raise refused[-1].error
+    for entry_id, error in refused:
+        await db.batch([Step(_DROP, {"first": entry_id, "last": entry_id})])
+        log_refused(entry_id, error)
     return indexed
 
 
-async def _index_or_halve(db: Database, ids: Sequence[int], refused: list[_Refused]) -> int:
-    lot, half = {"first": ids[0], "last": ids[-1]}, len(ids) // 2
-    try:
-        _, taken = await db.batch([Step(_INDEX, lot), Step(_TAKE_OFF, lot)])
-    except DatabaseError as error:
-        if half:
-            return await _index_or_halve(db, ids[:half], refused) + await _index_or_halve(db, ids[half:], refused)
-        if len(refused) == MOST_REFUSED or not isinstance(error, StatementRefused | ConstraintViolated):
-            raise
-        refused.append(_Refused(ids[0], error))
-        return 0
+async def _write_lot(db: Database, ids: Sequence[int]) -> int:
+    lot = {"first": ids[0], "last": ids[-1]}
+    _, taken = await db.batch([Step(_INDEX, lot), Step(_TAKE_OFF, lot)])
     return taken

@@ -16,10 +16,13 @@ from feedmill.store.search.index import ADD_MISSING, tokenize_entry
 from feedmill.store.search.index_completeness import is_index_incomplete, mark_index_complete
 from feedmill.store.search.index_in_lots import index_waiting_texts
 from feedmill.store.search.index_table import place_seconds, search_texts
+from feedmill.store.search.skip_refused import RefusedText, log_refused, write_or_halve
 
 # How many ids are scanned at once, and how many entries are added in one batch: D1 limits its statements.
 WINDOW = 10_000
 CHUNK_SIZE = 40
+# If more texts are refused, and none is taken, the fault is not theirs.
+MOST_REFUSED = 40
 
 LAST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
 MISSING: Select[Any] = (
@@ -52,23 +55,34 @@ class _Entry:
 
 
 async def index_missing_entries(db: Database) -> int:
-    """Adds all entries that are not in the index, in chunks; how many there were. It can be interrupted and resumed."""
+    """Adds all entries that are not in the index, in chunks; how many there were. It can be interrupted and resumed.
+
+    Those whose text the database refuses are left out, and the index is complete without them.
+    """
     # A load that ends meanwhile has entries that this run does not see.
     was_incomplete = await is_index_incomplete(db)
     [last] = await db.query(LAST_ID)
-    added = 0
+    added, refused = 0, list[RefusedText[Row]]()
     # The newest first: they are searched for most.
     for after in range(last["id"] // WINDOW * WINDOW, -1, -WINDOW):
         window = {"after": after, "until": after + WINDOW}
         while chunk := await db.query(MISSING, window):
-            await db.batch(await asyncio.to_thread(_steps, chunk))
-            added += len(chunk)
+            added += await write_or_halve(lambda some: _add(db, some), chunk, refused)
+            if not added and len(refused) > MOST_REFUSED:
+                raise refused[-1].error
             # Not from the start again: an entry that is changing now is left for the next run.
             window["after"] = chunk[-1]["id"]
         await index_waiting_texts(db)
+    for row, error in refused:
+        log_refused(row["id"], error)
     if was_incomplete:
         await mark_index_complete(db)
     return added
+
+
+async def _add(db: Database, chunk: Sequence[Row]) -> int:
+    await db.batch(await asyncio.to_thread(_steps, chunk))
+    return len(chunk)
 
 
 def _steps(chunk: Sequence[Row]) -> list[Step]:
