@@ -1,6 +1,6 @@
 """Deletes expired data: rows first, recording their objects as garbage, then the objects.
 
-    entries → raw bodies → logs, batches, unread lists → objects recorded as garbage
+    entries → raw bodies → batches, unread lists → objects recorded as garbage → logs
 
 If it is interrupted, the next run continues where it stopped. `lifecycle_rule` makes a bucket delete raw bodies itself.
 """
@@ -74,10 +74,11 @@ async def purge(db: Database, blobs: Blobs, periods: RetentionPeriods, now: date
     return PurgeCounts(
         entries=expired,
         raw_bodies=await drop_expired_raw_bodies(db, now - periods.raw, now),
-        log_lines=await drop_old_log_lines(db, now - periods.log),
         batches=await drop_old_batches(db, now - periods.batches),
         unread_lists=await drop_retired_lists(db, now - periods.lists),
         objects=await delete_garbage(db, blobs),
+        # Last: it fails while somebody reads the log for long, as a backup does.
+        log_lines=await drop_old_log_lines(db, now - periods.log),
     )
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import bindparam, select, text
+from structlog.testing import capture_logs
 
+from feedmill.archive.purge import RetentionPeriods, purge
 from feedmill.errors import StatementRefused
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.prune_old_rows import count_old_log_lines, drop_old_log_lines
@@ -20,8 +22,9 @@ from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.fetch_log import fetches_before, latest_fetches
 from feedmill.store.feeds.fetch_log_days import DAYS_AHEAD, add_log_days
 from feedmill.store.migrations import migrate
-from feedmill.store.schema import feeds, fetch_log
+from feedmill.store.schema import batches, feeds, fetch_log, object_garbage
 from tests.databases import blank, emptied
+from tests.flows.conftest import open_environment
 from tests.waiting import until
 
 NOW = datetime(2026, 3, 9, 15, 30, tzinfo=UTC)
@@ -105,16 +108,37 @@ async def test_the_lines_of_a_large_day_are_not_counted_one_by_one(
     assert await drop_old_log_lines(divided, NOW + 2 * DAY) == 5
 
 
-async def test_a_day_is_not_dropped_while_somebody_reads_the_log_for_long(divided: PostgresDatabase) -> None:
+async def test_a_day_that_somebody_reads_for_long_is_dropped_later_and_the_others_now(
+    divided: PostgresDatabase,
+) -> None:
     await add_log_days(divided, NOW)
-    await log_at(divided, NOW + DAY)
+    await log_at(divided, NOW + DAY, NOW + 2 * DAY)
     async with divided.snapshot() as reader:
+        await reader.query(text("SELECT 1 FROM fetch_log_20260310"))
+
+        with capture_logs() as logged, pytest.raises(StatementRefused, match="lock timeout"):
+            await drop_old_log_lines(divided, NOW + 3 * DAY)
+
+    assert [(line["event"], line["partition"]) for line in logged] == [("log_day_not_dropped", "fetch_log_20260310")]
+    assert [row["name"] for row in await divided.query(WHERE)] == ["fetch_log_20260310"]
+    assert await drop_old_log_lines(divided, NOW + 3 * DAY) == 1
+
+
+async def test_a_purge_goes_on_while_somebody_reads_the_log_for_long(divided: PostgresDatabase, tmp_path: Path) -> None:
+    await add_log_days(divided, NOW)
+    async with open_environment(divided, tmp_path) as env, divided.snapshot() as reader:
+        await log_at(divided, NOW + DAY)
+        at = to_iso(NOW)
+        await env.put(
+            batches, token="t", kind="k", total=1, created_at=at, heartbeat_at=at, status="done", finished_at=at
+        )
+        await env.put(object_garbage, key="images/1/aa/0.png", recorded_at=at)
         await reader.query(select(fetch_log))
 
         with pytest.raises(StatementRefused, match="lock timeout"):
-            await drop_old_log_lines(divided, NOW + 3 * DAY)
+            await purge(divided, env.blobs, RetentionPeriods(), NOW + 99 * DAY)
 
-    assert await drop_old_log_lines(divided, NOW + 3 * DAY) == 1
+        assert await env.rows(batches) == await env.rows(object_garbage) == []
 
 
 @pytest.mark.parametrize("change", [add_log_days, drop_old_log_lines])

@@ -36,7 +36,10 @@ async def count_old_batches(db: Database, before: datetime) -> int:
 
 
 async def drop_old_log_lines(db: Database, before: datetime) -> int:
-    """Drops the lines of the fetch log from the days before that of `before`."""
+    """Drops the lines of the fetch log from the days before that of `before`.
+
+    Raises a `StatementRefused` on PostgreSQL if somebody reads the log for long.
+    """
     first = start_of_day(before)
     return await drop_log_days(db, first) + await _drop_in_chunks(db, OLD_LINES, DROP_LINES, first)
 
