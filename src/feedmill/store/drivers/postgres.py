@@ -35,7 +35,8 @@ CONNECT_SECONDS = 5
 WAIT_SECONDS = 30
 CLOSE_SECONDS = 2
 STATEMENT_SECONDS = 60
-MIGRATION_SECONDS = 3600
+# A migration may write a table of hundreds of millions of rows anew, in one statement.
+MIGRATION_SECONDS = 24 * 3600
 # JIT compilation and parallel workers take longer than the query of a page, and PostgreSQL 15 underestimates the rows
 # that workers sort. The default random_page_cost assumes a seek for every row of an index, so that the planner may
 # read and sort a whole feed instead of one page of its index. With the default work_mem (4 MB) the bitmap of a common
