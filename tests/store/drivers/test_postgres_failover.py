@@ -17,7 +17,7 @@ from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.postgres import PostgresDatabase
-from feedmill.store.drivers.postgres_hosts import urls_of_hosts
+from feedmill.store.drivers.postgres_hosts import SIGNS_OF_LIFE, urls_of_hosts
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import instance_state
 from tests.cli.doctor.findings_of import findings_of, is_error
@@ -98,6 +98,18 @@ async def test_a_host_that_does_not_answer_leaves_the_next_one_its_time(
 
     assert await db.query(select(1))
     await db.close()
+
+
+async def test_the_system_ends_connections_to_a_machine_that_has_disappeared(postgres_service: Service) -> None:
+    """Seen by the options of the socket alone: on this machine nothing disappears without a trace."""
+    db = PostgresDatabase(postgres_service.url)
+    async with db._connection() as connection:
+        connected = connection._con._transport.get_extra_info("socket")
+        options = {name: connected.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in SIGNS_OF_LIFE}
+        is_asked = connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    await db.close()
+
+    assert (is_asked, options) == (1, SIGNS_OF_LIFE)
 
 
 async def test_a_connection_that_the_server_is_ending_is_replaced(postgres_service: Service) -> None:
