@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Test processes at once, each with servers of its own.
-WORKERS ?= 3
+WORKERS ?= 4
 # How often make stress runs the suite.
 RUNS ?= 5
 # Those of make check wait for little, and each imports all tests: one more than there are cores.

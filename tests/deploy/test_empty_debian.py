@@ -132,7 +132,7 @@ def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:
     with machine.step("start"):
         assert machine.type(start) == f"feedmill {__version__}\n"
         _wait_until_it_answers(machine)
-    assert machine.server_output().splitlines()[0] == f"Feedmill {__version__} keeps its data in {DATA}"
+    assert _first_line(machine) == f"Feedmill {__version__} keeps its data in {DATA}"
     with machine.step("subscribe"):
         machine.type(subscribe.replace(FEED_ON_PAGE, url))
     reader = Reader(machine)
@@ -153,7 +153,7 @@ def _live(machine: DebianMachine, url: str, next_wheel: Path) -> None:
     with machine.step("upgrade"):
         machine.type(upgrade)
         _wait_until_it_answers(machine)
-    assert machine.server_output().splitlines()[0] == f"Feedmill {NEXT_VERSION} keeps its data in {DATA}"
+    assert _first_line(machine) == f"Feedmill {NEXT_VERSION} keeps its data in {DATA}"
     reader.check()
     assert _schema(machine.home / ".local/share/feedmill") == NEXT_SCHEMA
 
@@ -215,6 +215,12 @@ def _wait_until_it_answers(machine: DebianMachine) -> None:
         return True
 
     wait_until(answers, otherwise="the server does not answer")
+
+
+def _first_line(machine: DebianMachine) -> str:
+    """What the server printed first. It comes through podman, perhaps later than the first answer."""
+    wait_until(lambda: "\n" in machine.server_output(), otherwise="the server prints nothing")
+    return machine.server_output().splitlines()[0]
 
 
 def _content(data: Path) -> dict[str, Any]:
