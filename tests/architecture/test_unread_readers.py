@@ -5,13 +5,11 @@ that read unread rows or counts are known: each reads for one user, whose list i
 """
 
 import ast
-from pathlib import Path
 
 import pytest
 
-import feedmill
+from tests.source_trees import trees_with
 
-SOURCE = Path(feedmill.__file__).parent
 FILL = {"fill_deferred", "fill_deferred_or_fail", "fill_first_deferred"}
 # Modules that make a caller, or work for a user without one, or need the whole list, and fill the user's list.
 FILLING = {
@@ -79,32 +77,36 @@ FOR_MANY_USERS = {
 }
 
 
-def _modules() -> dict[str, ast.Module]:
-    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
-
-
 @pytest.fixture(scope="module")
 def modules() -> dict[str, ast.Module]:
-    return _modules()
+    """Those that may make a caller, fill a list or read unread rows."""
+    return dict(trees_with("Caller(", "fill_", "unread"))
 
 
-def _calls(tree: ast.Module, name: str) -> bool:
+def called_names(tree: ast.Module) -> set[str]:
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+    return {call.func.id for call in calls if isinstance(call.func, ast.Name)}
 
 
 def reads_unread(tree: ast.Module) -> bool:
     """Whether a module imports the table of unread rows, or names the column with the counts."""
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
-    return "unread" in names or "unread_count" in attributes | texts | keywords
+    return any(_names_unread(node) for node in ast.walk(tree))
+
+
+def _names_unread(node: ast.AST) -> bool:
+    match node:
+        case ast.ImportFrom(names=names):
+            return any(alias.name == "unread" for alias in names)
+        case ast.Attribute(attr="unread_count") | ast.Constant(value="unread_count") | ast.keyword(arg="unread_count"):
+            return True
+        case _:
+            return False
 
 
 def test_whoever_makes_a_caller_fills_the_unread_list(modules: dict[str, ast.Module]) -> None:
-    make_a_caller = {name for name, tree in modules.items() if _calls(tree, "Caller")}
-    fill = {name for name, tree in modules.items() if any(_calls(tree, each) for each in FILL)}
+    called = {name: called_names(tree) for name, tree in modules.items()}
+    make_a_caller = {name for name, names in called.items() if "Caller" in names}
+    fill = {name for name, names in called.items() if names & FILL}
 
     assert fill - {"store/entries/fill_deferred_entries.py"} == FILLING
     assert make_a_caller - fill == set(WITH_FILLED_LIST)
