@@ -143,13 +143,9 @@ async def find_entry_page(db: Database, user_id: int, list_range: ListRange, now
     newest_id = None
     async for found in _parts(db, user_id, list_range, now, page_statement):
         at = {row["id"]: row["at"] for row in found}
-        passed_over = list_range.without.union(row["id"] for row in found if row.get("is_copy"))
-        places += [
-            (ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items() if id not in passed_over
-        ]
+        shown = _shown_ids(list_range, found)
+        places += [(ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items() if id in shown]
         newest_id = newest_id or found[0]["newest_id"]
-        if len(places) >= list_range.most:
-            break
     if newest_id is None:
         newest_id = await newest_listed_id(db, user_id)
     return ListPage(places[: list_range.most], newest_id)
@@ -165,24 +161,31 @@ async def find_positions(db: Database, user_id: int, list_range: ListRange, now:
     """The positions of a part of a list alone."""
     places: list[ListPosition] = []
     async for found in _parts(db, user_id, list_range, now, positions_statement):
-        shown = (row for row in found if not row.get("is_copy") and row["id"] not in list_range.without)
-        places += [ListPosition(row["at"], row["id"]) for row in shown]
-        if len(places) >= list_range.most:
-            break
+        shown = _shown_ids(list_range, found)
+        places += [ListPosition(row["at"], row["id"]) for row in found if row["id"] in shown]
     return places[: list_range.most]
 
 
 async def _parts(
     db: Database, user_id: int, list_range: ListRange, now: datetime, statement: Callable[[ListKind], Select[Any]]
 ) -> AsyncIterator[list[Row]]:
-    """The rows of a part of a list; further ones while the caller asks for them, because some were passed over."""
+    """The rows of a part of a list; further ones until enough are shown, because some are passed over."""
+    missing, more = list_range.most, 0
     while found := await db.query(statement(list_range.kind), list_range.params(user_id, now)):
         yield found
-        last, size = found[-1], list_range.kind.size
-        if not (list_range.stories_once or list_range.without) or len({row["id"] for row in found}) < size:
+        missing -= len(_shown_ids(list_range, found))
+        is_last = len({row["id"] for row in found}) < list_range.kind.size
+        if is_last or missing <= 0 or not (list_range.stories_once or list_range.without):
             return
-        most = min(2 * size, LARGEST_PART)
-        list_range = replace(list_range, beyond=ListPosition(last["at"], last["id"]), most=most)
+        # A few were passed over, as mostly, or there is a long run of them.
+        more = max(2 * missing, 4 * more)
+        last = ListPosition(found[-1]["at"], found[-1]["id"])
+        list_range = replace(list_range, beyond=last, most=min(more, LARGEST_PART))
+
+
+def _shown_ids(list_range: ListRange, found: Sequence[Row]) -> set[int]:
+    """Those of the entries that the list does not pass over."""
+    return {row["id"] for row in found if not row.get("is_copy")} - list_range.without
 
 
 @cache
