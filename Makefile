@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 WORKERS ?= 4
 # How often make stress runs the suite.
 RUNS ?= 5
-# Those of make check wait for little, and each imports all tests: one more than there are cores.
-CHECK_WORKERS ?= $(shell expr $$(nproc) + 1)
+# Those of make check wait for less, and each imports all tests: two more than there are cores.
+CHECK_WORKERS ?= $(shell expr $$(nproc) + 2)
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 # Our own code, from where it lies. What builds it is locked too, and stays out of the environment.
